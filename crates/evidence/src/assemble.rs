@@ -1,6 +1,6 @@
-//! Steps 4 to 6, up to the signature: the bundle's own documents, written into the spool behind the artifacts.
+//! Steps 4 to 6, up to the signature: writes the bundle's own documents into the spool, after the artifacts.
 //!
-//! Long lists are written row by row: neither the checks' documents nor the manifest is ever in memory as a whole.
+//! Long lists are written row by row, so memory never holds a whole check document or the whole manifest.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -32,7 +32,7 @@ use crate::source::Configured;
 use crate::spool::{Item, Reader, Spool, Text};
 use evidence_screen::Screen;
 
-/// The controls of the run: the configuration's, and those that only a source asks for.
+/// The controls of the run: those in the configuration, and those that only a source requests.
 pub fn controls(config: &Config) -> Vec<&'static Control> {
     let wanted: Vec<&Rule> = config.sources.iter().flat_map(|source| source.rules()).copied().collect();
     let of_sources = config.framework.controls_of(&wanted);
@@ -45,12 +45,12 @@ pub fn judge(config: &Config, collection: &Collection) -> Vec<ControlResult> {
     controls(config).into_iter().map(|control| control_result(control, collection.checks.iter())).collect()
 }
 
-/// `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what was looked at, what there was to
-/// look at, and by which settings.
+/// Writes `derived/observations.json`, `derived/population.json` and `derived/scope.json`: the observations, the
+/// population and the settings of the run.
 ///
 /// # Errors
 ///
-/// If the disk fails.
+/// Fails if the disk does.
 pub fn looked(
     spool: &mut Spool,
     config: &Config,
@@ -96,7 +96,7 @@ pub fn looked(
     add(spool, path::SCOPE, |out, _| write_json(out, &record))
 }
 
-/// A setting without what must not be in a bundle: a configuration can name a branch that looks like a token.
+/// Redacts what must not be in a bundle: a configuration can name a branch that looks like a token.
 fn cleaned(value: Value, screen: &Screen) -> Value {
     match value {
         Value::String(text) => screen.redact(&text).into_owned().into(),
@@ -167,7 +167,7 @@ fn normalized_check(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> io
     })
 }
 
-/// What was found, in words.
+/// The finding in words.
 fn actual(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<Option<String>> {
     check.verdict.actual.as_ref().map(|text| reader.text(text)).transpose()
 }
@@ -178,7 +178,7 @@ fn looks(spool: &Spool) -> String {
     document.map_or_else(String::new, Item::checksum)
 }
 
-/// What a check rests on; `looks` is the checksum of the observations.
+/// The evidence behind a check. `looks` is the checksum of the observations.
 fn evidence(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> Vec<EvidenceReference> {
     let reference = |basis: &Basis| reference(check.source, *basis, looks, reader);
     check.evidence.all().iter().filter_map(reference).collect()
@@ -203,7 +203,7 @@ fn reference(
     })
 }
 
-/// Every artifact and look once, however many checks rest on it.
+/// Each artifact and observation once, however many checks cite it.
 fn unique<'a>(
     checks: impl Iterator<Item = &'a Check<Text>>,
     looks: &str,
@@ -222,8 +222,8 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
     let control = |check: &Check<Text>| framework.control_of(check.rule).map_or("", |control| control.id);
     let looks = looks(spool);
     add(spool, path::HINTS, |out, reader| {
-        // By a hash of the id, since a large organization has a hint for every repository: two ids that share one
-        // are told apart as if they were the same.
+        // Keyed by a hash of the id, since a large organization has a hint for every repository. Two ids with the same
+        // hash share a counter, which keeps them unique.
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let mut id = move |check: &Check<Text>| {
             let id = format!("{}:{}:{}", control(check), hint::code(check), check.subject);
@@ -252,7 +252,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
     })
 }
 
-/// What `run.json` has besides the sources.
+/// What `run.json` contains besides the sources.
 pub struct RunContext {
     /// When the run began.
     pub started: Timestamp,
@@ -278,7 +278,7 @@ pub fn run(
     let record = RunRecord {
         started_at: env.stamp_of(context.started),
         completed_at: env.stamp_of(completed),
-        // Of a clock that was set back meanwhile, nothing is known.
+        // If the clock was set back meanwhile, the duration is unknown and recorded as 0.
         duration_seconds: u64::try_from(seconds).unwrap_or(0),
         source_date_epoch: env.fixed_time(),
         hostname: env.hostname(),
@@ -292,11 +292,11 @@ pub fn run(
     add(spool, path::RUN, |out, _| write_json(out, &record))
 }
 
-/// What is written last, for this time of creation: the files for people, and the manifest, which names all the others.
+/// Writes the last files for this creation time: the files for people, and the manifest, which lists all the others.
 ///
 /// # Errors
 ///
-/// If the disk fails.
+/// Fails if the disk does.
 pub fn last(
     spool: &mut Spool,
     config: &Config,
@@ -309,8 +309,8 @@ pub fn last(
     let write_manifest = |spool: &mut Spool, is_whole| {
         manifest(spool, config, organization, collection, key, created_at, is_whole)
     };
-    // The report and the tables are made from documents alone. The manifest is one of them, but not yet whole: its list
-    // of files, which none of them shows, will have them too.
+    // The report and the tables are generated from documents alone. The manifest is one of these and still incomplete:
+    // its list of files, which none of them shows, will include them too.
     write_manifest(spool, false)?;
     for view in VIEWS {
         add(spool, view, |out, reader| evidence_report::write(view, reader, out))?;
@@ -375,11 +375,11 @@ fn in_archive_order(items: &[Item]) -> Vec<&Item> {
     sorted
 }
 
-/// A version-8 UUID (RFC 9562) from what the bundle holds, so that the same input gives the same bytes.
+/// A version-8 UUID (RFC 9562) derived from the contents, so that the same input gives the same bytes.
 fn bundle_id(sorted: &[&Item], created_at: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(created_at.to_be_bytes());
-    // The report names the id, so that the id cannot depend on it.
+    // The report contains the id, so the id cannot depend on the report.
     for item in sorted.iter().filter(|item| !is_view(item.path().as_str())) {
         hash.update(item.sha256());
         hash.update(item.path().as_str().as_bytes());

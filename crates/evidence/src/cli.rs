@@ -1,4 +1,4 @@
-//! The command line: what can be said, and nothing about what it means.
+//! The grammar of the command line, without its behaviour.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
-//! Step 3: takes what the sources saw, item by item: screens it, judges it, spools it, counts it.
+//! Step 3: screens, judges, spools and counts each observation of a source.
 //!
-//! All sources are collected side by side. An artifact's bytes leave memory here. What stays is a check, a few counts,
-//! and what the manifest must say about things that are not in the bundle; each source's share is kept apart until all
-//! are done, so that the order of the documents does not depend on who was faster.
+//! All sources are collected concurrently. An artifact's bytes leave memory here; what remains is a check, a few
+//! counts, and the manifest's entries for things that are missing from the bundle. Each source's share is kept apart
+//! until all sources are done, so that the order of the documents does not depend on which one was faster.
 
 mod gathering;
 
@@ -24,42 +24,43 @@ use evidence_screen::Screen;
 
 use self::gathering::{CONNECTION, Gathering};
 
-/// What was collected, beside the spool.
+/// The result of the collection, apart from the spool.
 #[derive(Debug, Default)]
 pub struct Collection {
-    /// Every check, by source, in the order of the observations. Its words are in the spool.
+    /// Every check, by source, in the order of the observations. The texts are in the spool.
     pub checks: Vec<Check<Text>>,
-    /// What the manifest warns of.
+    /// The manifest's warnings.
     pub warnings: Vec<Warning>,
-    /// What was left out, and by which rule.
+    /// The artifacts that were left out, and the rule that excluded each.
     pub excluded: Vec<Excluded>,
-    /// What could not be obtained.
+    /// The collection errors.
     pub errors: Vec<ErrorRecord>,
-    /// Every look, a row of `derived/observations.json` each, in the spool.
+    /// Every observation: the rows of `derived/observations.json`, in the spool.
     pub observations: RowList,
-    /// Everything that was found, a row of `derived/population.json` each, in the spool.
+    /// Every member of the population: the rows of `derived/population.json`, in the spool.
     pub members: RowList,
     /// Each source's counts for `derived/population.json`.
     pub populations: Vec<SourcePopulation>,
     /// Each source's part of `run.json`.
     pub sources: Vec<SourceRun>,
-    /// A host answered something, if only that it will not say.
+    /// A host answered at least one request, even if only with a refusal.
     pub answered: bool,
     /// A source could not be connected.
     pub unconnected: bool,
-    /// A check says that the run may not read something, or does not know all there is.
+    /// A check says that the run lacked access, or does not know the whole population.
     pub lacking: bool,
 }
 
 impl Collection {
-    /// Nothing is missing: the whole population is known, and every look brought an artifact or the host's own word
-    /// that there is none. The one definition: the manifest, the exit code and the verifier follow it.
+    /// Nothing is missing: the whole population is known, and every observation has an artifact or the host's
+    /// confirmation that the setting does not exist. This is the only definition: the manifest, the exit code and the
+    /// verifier follow it.
     pub fn is_complete(&self) -> bool {
         self.errors.is_empty() && self.excluded.is_empty() && !self.lacking
     }
 
     fn add(&mut self, part: Collection, spool: &mut Spool) -> io::Result<()> {
-        // Without a second copy of a long list where there is nothing to add it to.
+        // Avoids copying a long list when there is nothing to append it to.
         if self.checks.is_empty() {
             self.checks = part.checks;
         } else {
@@ -81,18 +82,18 @@ impl Collection {
 
 /// A source after its connection test.
 pub enum Connected {
-    /// It can be collected; with what the connection test asked beside what the session itself accounts for.
+    /// Connected, with the requests of the connection test that the session does not account for.
     Session(Box<dyn Session>, Vec<Asked>),
-    /// It cannot: what is missing, and why.
+    /// Not connected: the missing scope, and the error.
     Failed(Scope, ConnectError),
 }
 
-/// Collects every connected source to its end, side by side. What a source that could not be connected would have
-/// shown is part of the collection too, as not read.
+/// Collects every connected source concurrently. The collection also records what a source that could not be connected
+/// would have shown, as not read.
 ///
 /// # Errors
 ///
-/// Only the spool's: what goes wrong at a host is part of the collection.
+/// Fails only if the spool does: errors of a host are part of the collection.
 pub async fn gather(
     sources: &[Connected],
     framework: &'static Framework,
@@ -149,7 +150,7 @@ impl Connected {
         }
     }
 
-    /// Why it could not be connected, if it could not.
+    /// The error, if the source could not be connected.
     pub fn error(&self) -> Option<&ConnectError> {
         match self {
             Connected::Session(..) => None,
@@ -157,7 +158,7 @@ impl Connected {
         }
     }
 
-    /// What is missing, if it could not be connected.
+    /// The missing scope, if the source could not be connected.
     pub fn scope(&self) -> Option<&Scope> {
         match self {
             Connected::Session(..) => None,

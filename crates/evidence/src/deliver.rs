@@ -1,8 +1,8 @@
-//! Step 6, from the signature on: the archive under its final name, complete and verified, or not at all.
+//! Step 6, from the signature on: publishes the archive under its final name, complete and verified, or not at all.
 //!
-//! The bundle is written under a temporary name in the same directory, read back with the verifier's own code, put
-//! on the disk for good, and only then given its name. A name that is taken is never overwritten. A detached signature is
-//! made over the bytes that were read back, and has its name before the bundle has: a bundle is never seen without it.
+//! The bundle is written under a temporary name in the same directory, read back with the verifier's own code, synced
+//! to disk, and only then renamed. An existing file is never overwritten. A detached signature covers the bytes that
+//! were read back and gets its name before the bundle does, so a bundle is never visible without it.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -23,23 +23,23 @@ use crate::interrupt::Interrupt;
 use crate::spool::{Item, Reader, Spool};
 use crate::temporary;
 
-/// How many seconds forward a free name is looked for.
+/// How many seconds ahead to look for a free name.
 const NAMES_TRIED: i64 = 60;
 
 /// A finished bundle.
 #[derive(Debug)]
 pub struct Delivered {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Where the detached signature is, if one was wanted.
+    /// The path of the detached signature, if one was requested.
     pub signature: Option<PathBuf>,
-    /// Its id, as read back from its manifest.
+    /// Its id, read back from the manifest.
     pub bundle_id: String,
 }
 
-/// The output directory. One that was made for this run and stays empty goes again.
+/// The output directory. Dropping it removes a directory that was created for this run and is still empty.
 #[derive(Debug)]
 pub struct OutputDirectory<'a> {
     path: &'a Path,
@@ -47,11 +47,11 @@ pub struct OutputDirectory<'a> {
 }
 
 impl OutputDirectory<'_> {
-    /// Makes the directory, for its owner alone, if it is not there; if it is, takes away what killed runs left in it.
+    /// Creates the directory, readable by its owner alone, or removes leftovers of killed runs from an existing one.
     ///
     /// # Errors
     ///
-    /// If it cannot be made, or something else has its name.
+    /// Fails if the directory cannot be created, or if something else has its name.
     pub fn prepare(path: &Path) -> Result<OutputDirectory<'_>, Error> {
         let failed = |source| Error::Output { directory: path.to_path_buf(), source };
         match fs::metadata(path) {
@@ -71,34 +71,34 @@ impl OutputDirectory<'_> {
 impl Drop for OutputDirectory<'_> {
     fn drop(&mut self) {
         if self.is_new {
-            // Fails, as it should, if there is a bundle in it.
+            // Fails, as intended, if the directory holds a bundle.
             let _ = fs::remove_dir(self.path);
         }
     }
 }
 
-/// Where a bundle goes, who signs it, and what it must be.
+/// The bundle's destination, signer and requirements.
 pub struct Delivery<'a> {
     /// The output directory.
     pub directory: &'a Path,
     /// The key that signs.
     pub key: &'a SigningKey,
-    /// The organization the bundle is about.
+    /// The organization that the bundle describes.
     pub organization: &'a str,
-    /// The most bytes the archive may have.
+    /// The maximum size of the archive in bytes.
     pub limit: u64,
-    /// Whether a signature over the whole archive is written beside it.
+    /// Whether to write a signature over the whole archive next to it.
     pub detached_signature: bool,
-    /// Whether the user still wants it.
+    /// Raised when the user stops the run.
     pub interrupt: &'a Interrupt,
 }
 
 impl Delivery<'_> {
-    /// Signs and writes the bundle that `assemble` completes for a time of creation, beginning with `created_at`.
+    /// Signs and writes the bundle. `assemble` completes it for a creation time, starting with `created_at`.
     ///
     /// # Errors
     ///
-    /// If it is too large, cannot be written, or does not verify; nothing is left then.
+    /// Fails if the bundle is too large, cannot be written, or does not verify. No file is left then.
     pub fn deliver(
         &self,
         spool: &mut Spool,
@@ -120,7 +120,7 @@ impl Delivery<'_> {
             let bundle = UnsignedBundle::new(second, files).and_then(|bundle| bundle.sign(self.key));
             let bundle = bundle?;
             let (file, bytes) = self.write(&reader, &bundle)?;
-            // Its lists are as long as those that the verification now makes for itself.
+            // Frees its lists before the verification builds lists of the same length.
             drop(bundle);
             let (bundle_id, digest) = self.verify(file.as_file())?;
             let signed = match signature {
@@ -141,13 +141,13 @@ impl Delivery<'_> {
             };
             match file.persist_noclobber(&path) {
                 Ok(_) => {
-                    // The name is on the disk for good once the directory is. The bundle is there and whole already,
-                    // so a directory that cannot be opened for that (mode 0300) is no reason to deny it.
+                    // Syncing the directory makes the name durable. The bundle exists and is complete by now, so a
+                    // directory that cannot be opened for syncing (mode 0300) is not an error.
                     let _ = file::sync_directory(self.directory);
                     let signature = signature.and_then(|mut named| named.0.take());
                     return Ok(Delivered { path, bytes, signature, bundle_id });
                 }
-                // Another run took the name in the same second.
+                // Another run took the name within the same second.
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(self.failed(error.error)),
             }
@@ -161,7 +161,7 @@ impl Delivery<'_> {
         reader: &Reader<'_>,
         bundle: &SignedBundle<&Item>,
     ) -> Result<(NamedTempFile, u64), Error> {
-        // A run beside this one that ended without a bundle has taken its empty directory away.
+        // A concurrent run that ended without a bundle may have removed its empty directory.
         file::create_directory(self.directory).map_err(|source| self.failed(source))?;
         let file = temporary::create(self.directory).map_err(|source| self.failed(source))?;
         let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
@@ -176,8 +176,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Reads the file back as `evidence verify` would: the "verified" of the output means just that. Gives its id, and the
-    /// digest of what was read for the detached signature.
+    /// Reads the file back as `evidence verify` does, so that "verified" in the output means exactly that. Returns the
+    /// bundle's id, and the digest for the detached signature.
     fn verify(&self, mut file: &File) -> Result<(String, ArchiveDigest), Error> {
         file.rewind().map_err(|error| Error::SelfVerification(Failure::CannotJudge(error)))?;
         let mut trust = TrustRoot::new();
@@ -192,7 +192,7 @@ impl Delivery<'_> {
         Ok((bundle.bundle_id, digested.digest))
     }
 
-    /// The detached signature, whole and on the disk, but without its name.
+    /// The detached signature, complete and synced to disk, but not yet named.
     fn sign(&self, digest: ArchiveDigest) -> Result<NamedTempFile, Error> {
         let write = || {
             let text = digest.sign(self.key).map_err(io::Error::other)?;
@@ -209,7 +209,7 @@ impl Delivery<'_> {
     }
 }
 
-/// A file that goes again if its bundle does not come.
+/// A file that is removed unless its bundle is published.
 struct Named(Option<PathBuf>);
 
 impl Drop for Named {
@@ -220,7 +220,7 @@ impl Drop for Named {
     }
 }
 
-/// The archive, digested as it is read: the verifier reads it from its first byte to its last.
+/// Digests the archive while the verifier reads it from the first byte to the last.
 struct Digested<'a> {
     file: &'a File,
     digest: ArchiveDigest,

@@ -1,7 +1,7 @@
-//! The outside world a run may look at: environment variables and the clock.
+//! The parts of the outside world that a run may read: environment variables and the clock.
 //!
-//! `main` reads both once and hands them down; nothing else in the tool asks the process for a variable or the
-//! machine for the time. That is what makes waits testable without waiting, and runs repeatable.
+//! `main` reads both once and passes them down. Nothing else in the tool reads a variable or the time, which makes
+//! waits testable without waiting, and runs repeatable.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,20 +12,21 @@ pub use evidence_http::clock::{Clock, Hands};
 use evidence_os::secret::{Secret, SecretError};
 use jiff::Timestamp;
 
-/// Environment variables and clock, as handed to every stage.
+/// Environment variables and clock, as passed to every stage.
 #[derive(Debug, Clone)]
 pub struct Env {
     variables: BTreeMap<OsString, OsString>,
     hostname: String,
     fixed_time: Option<i64>,
-    /// Read once, so that the screen looks for what is used even if a file is replaced during the run.
+    /// Each secret is read once, so that the screen looks for the value in use even if its file is replaced during the
+    /// run.
     secrets: Arc<Mutex<BTreeMap<String, Arc<Secret>>>>,
     /// The clock of this run.
     pub clock: Clock,
 }
 
 impl Env {
-    /// The variables of this process and the machine's clock.
+    /// The variables of this process and the system clock.
     pub fn from_process() -> Env {
         let hostname = gethostname::gethostname().to_string_lossy().into_owned();
         Env {
@@ -54,12 +55,11 @@ impl Env {
             .filter(|value| !value.is_empty())
     }
 
-    /// The secret of this variable, or of the file that the variable with `_FILE` behind its name names. `None` if neither
-    /// is set.
+    /// The secret in this variable, or in the file that `<name>_FILE` names. `None` if neither is set.
     ///
     /// # Errors
     ///
-    /// If both are set, or what is there cannot be a secret.
+    /// Fails if both are set, or if the value cannot be a secret.
     pub fn secret(&self, name: &str) -> Result<Option<Arc<Secret>>, SecretError> {
         let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(secret) = secrets.get(name) {
@@ -73,24 +73,24 @@ impl Env {
         Ok(Some(secret))
     }
 
-    /// The same, with this time in documents and archive in place of the clock, in whole seconds since 1970. Waits and
-    /// pauses go by the clock.
+    /// Returns the environment with this time, in whole seconds since 1970, in documents and in the archive. Waits and
+    /// pauses still use the clock.
     pub fn with_fixed_time(self, seconds: i64) -> Env {
         Env { fixed_time: Some(seconds), ..self }
     }
 
-    /// A point in time of this run as documents write it.
+    /// A point in time of this run, formatted for documents.
     pub fn stamp_of(&self, time: Timestamp) -> String {
         let seconds = self.fixed_time.unwrap_or_else(|| time.as_second());
         evidence_bundle::time::format(seconds).unwrap_or_default()
     }
 
-    /// The time that documents and archive carry, in whole seconds since 1970.
+    /// The time in documents and in the archive, in whole seconds since 1970.
     pub fn document_time(&self) -> i64 {
         self.fixed_time.unwrap_or_else(|| self.clock.now().as_second())
     }
 
-    /// The time that documents and archive carry in place of the clock, if one was given.
+    /// The fixed time in documents and in the archive, if one was given.
     pub fn fixed_time(&self) -> Option<i64> {
         self.fixed_time
     }
@@ -100,7 +100,7 @@ impl Env {
         self.hostname.clone()
     }
 
-    /// The variable as the operating system gave it, if it is set and not empty.
+    /// The variable as the operating system returns it, if it is set and not empty.
     pub fn var_os(&self, name: &str) -> Option<&OsStr> {
         self.raw(name).filter(|value| !value.is_empty())
     }
@@ -116,7 +116,7 @@ impl Variables for Env {
 mod tests {
     use super::*;
 
-    /// A secret that is replaced during a run, as Kubernetes does, is still the one that the screen looks for.
+    /// The screen still looks for a secret after its file is replaced during a run, as Kubernetes does.
     #[test]
     fn a_secret_is_read_once_by_all_stages() {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -20,10 +20,10 @@ use evidence_http::proxy::ProxyError;
 /// Why a command ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line does not fit together.
+    /// The command-line options contradict each other.
     #[error("{message}")]
     Usage {
-        /// What does not.
+        /// The contradiction.
         message: String,
         /// What to do.
         help: String,
@@ -34,7 +34,7 @@ pub enum Error {
     /// The signing key.
     #[error(transparent)]
     Signing(SigningError),
-    /// The proxy that the run would need.
+    /// The proxy that the run needs.
     #[error(transparent)]
     Proxy(ProxyError),
     /// `--upload` without an upload configuration.
@@ -46,22 +46,22 @@ pub enum Error {
     /// An upload without an API key.
     #[error("the upload needs an API key")]
     ApiKey {
-        /// Why there is none.
+        /// The cause.
         source: ApiKeyError,
-        /// A collection was asked for too.
+        /// Whether the command also collects.
         collecting: bool,
     },
-    /// A bundle that is to be uploaded cannot be judged.
+    /// The bundle to upload could not be judged.
     #[error("cannot upload {}", bundle.display())]
     NotJudged {
         /// The bundle.
         bundle: PathBuf,
-        /// Why.
+        /// The cause.
         source: Failure,
         /// What to do.
         help: &'static str,
     },
-    /// A bundle that is to be uploaded was not signed by a trusted key.
+    /// The bundle to upload was not signed by a trusted key.
     #[error("{} was not signed by a trusted key, or was changed", bundle.display())]
     Tampered {
         /// The bundle.
@@ -69,15 +69,15 @@ pub enum Error {
         /// Why it was refused.
         source: VerifyError,
     },
-    /// The connection tests: every source that failed.
+    /// The connection tests of every source that failed.
     #[error(fmt = each_connection)]
     Connect(Vec<ConnectError>),
     /// Nothing at all was collected.
     #[error(fmt = each_reason)]
     NothingCollected {
-        /// Why, one for each kind.
+        /// The causes, one of each kind.
         reasons: Vec<String>,
-        /// What it means for the exit code: a source that could not be connected outweighs one that gave nothing.
+        /// The exit code: a source that could not be connected outweighs one that returned nothing.
         exit: Exit,
     },
     /// The output directory.
@@ -96,7 +96,7 @@ pub enum Error {
         /// What went wrong.
         source: io::Error,
     },
-    /// The system did not give what a run needs: a thread, a signal handler.
+    /// The system refused a resource that the run needs: a thread, or a signal handler.
     #[error("cannot start: the operating system refused a resource")]
     System(#[source] io::Error),
     /// Writing the bundle.
@@ -107,16 +107,16 @@ pub enum Error {
     TooLarge {
         /// Its size in bytes.
         actual: u64,
-        /// The most bytes it may have.
+        /// The limit in bytes.
         limit: u64,
         /// Its largest artifacts with their sizes before compression, largest first.
         largest: Vec<(BundlePath, u64)>,
-        /// How many files it has besides artifacts.
+        /// The number of files other than artifacts.
         documents: u64,
-        /// The sizes of those together, before compression, in bytes.
+        /// Their total size before compression, in bytes.
         documents_bytes: u64,
     },
-    /// The bundle was written and did not verify: a fault of this tool.
+    /// The new bundle does not verify: a bug in this tool.
     #[error("the new bundle does not verify")]
     SelfVerification(#[source] Failure),
     /// A file other than a bundle could not be written.
@@ -126,34 +126,34 @@ pub enum Error {
         path: PathBuf,
         /// What went wrong.
         source: io::Error,
-        /// What to do, if there is something.
+        /// What to do, if there is a remedy.
         help: Option<String>,
     },
-    /// `verify` could not judge; already printed.
+    /// `verify` could not judge the bundle. Already printed.
     #[error("the bundle could not be judged")]
     CannotJudge,
-    /// `verify` refused the bundle; already printed.
+    /// `verify` refused the bundle. Already printed.
     #[error("the bundle was not signed by a trusted key, or was changed")]
     NotVerified,
-    /// What a dry run found out about the upload.
+    /// What a dry run found about the upload.
     #[error(transparent)]
     UploadCheck(UploadError),
-    /// The upload. The local bundle stays.
+    /// The upload failed. The local bundle is kept.
     #[error("{failure}")]
     Upload {
-        /// What failed: this error in all but the bundle.
+        /// The upload's own error.
         failure: UploadError,
         /// The bundle.
         bundle: PathBuf,
-        /// The command that tries again.
+        /// The command to retry with.
         again: String,
     },
     /// A signal.
     #[error("interrupted: no bundle was written")]
     Interrupted {
-        /// Which.
+        /// The exit code of the signal.
         exit: Exit,
-        /// How not to lose what was read, or how not to lose it the next time.
+        /// How to keep what was read, now or in the next run.
         help: Option<String>,
     },
 }
@@ -191,12 +191,12 @@ impl Error {
         }
     }
 
-    /// Whether the command has said already what happened.
+    /// Whether the command has already reported the error.
     pub fn is_reported(&self) -> bool {
         matches!(self, Error::CannotJudge | Error::NotVerified)
     }
 
-    /// What failed and what to do about it, a line each; once for each source that could not be connected.
+    /// What failed and what to do about it, one line each; one entry per source that could not be connected.
     pub fn failures(&self) -> Vec<(String, Vec<String>)> {
         match self {
             Error::Connect(errors) => {

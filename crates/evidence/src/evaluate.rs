@@ -1,8 +1,8 @@
-//! From inspections to checks, and from checks to the outcome of each control. What a source's evidence must show is
-//! declared beside the source, a [`Rule`] and a pure function each; what the verdicts come to is decided here.
+//! Turns inspections into checks, and checks into the outcome of each control. The criteria are declared next to each
+//! source, as a [`Rule`] and a pure function; this module combines the verdicts.
 //!
-//! A check passes or fails only on a setting that was read. Whatever was not read is `not_verifiable`, with the
-//! reason; nothing here guesses, and nothing here asks a host.
+//! A check passes or fails only on a setting that was read. A setting that was not read is `not_verifiable`, with the
+//! reason. Nothing here guesses or calls a host.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::framework::Control;
 use crate::observation::{Inspection, Judgement, Observation, Seen, SourceName};
 use crate::rule::{Reason, Rule, Verdict, reason};
 
-/// Something that a check rests on.
+/// The basis of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Basis {
-    /// An artifact: its number in the spool.
+    /// An artifact, by its number in the spool.
     Artifact(u32),
-    /// A look that brought none: its number within its source, from 1.
+    /// An observation without an artifact, by its number within its source, from 1.
     Observation(u32),
 }
 
-/// What a check rests on.
+/// Everything that a check is based on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
-    /// One artifact or look, as for most checks.
+    /// One artifact or observation, as for most checks.
     One(Basis),
     /// Several.
     Many(Box<[Basis]>),
@@ -39,7 +39,7 @@ impl Evidence {
         }
     }
 
-    /// What it is.
+    /// Every artifact and observation.
     pub fn all(&self) -> &[Basis] {
         match self {
             Evidence::One(one) => std::slice::from_ref(one),
@@ -53,22 +53,22 @@ impl Evidence {
 pub struct Check<Words = String> {
     /// The rule.
     pub rule: &'static Rule,
-    /// Whose observation it judges.
+    /// The source whose observation it judges.
     pub source: SourceName,
-    /// What it is about.
+    /// The subject.
     pub subject: Arc<str>,
     /// The outcome.
     pub verdict: Verdict<Words>,
-    /// What it rests on.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
 impl<Words> Check<Words> {
-    /// The same check with its words kept elsewhere.
+    /// The same check with its text stored elsewhere.
     ///
     /// # Errors
     ///
-    /// Those of `keep`.
+    /// Fails if `keep` does.
     pub fn keep<Kept, E>(self, keep: impl FnOnce(Words) -> Result<Kept, E>) -> Result<Check<Kept>, E> {
         let Check { rule, source, subject, verdict, evidence } = self;
         let Verdict { status, reason, actual, improvable, hint } = verdict;
@@ -77,11 +77,11 @@ impl<Words> Check<Words> {
     }
 }
 
-/// The checks of an inspection: for what was not read, what is known of it instead, then the judgements. A rule that
-/// has a judgement needs no other check: its judgement takes into account what was not read.
+/// The checks of an inspection: first for settings that were not read, then the judgements. A rule with a judgement
+/// needs no other check, because its judgement accounts for what was not read.
 ///
-/// `looked` says of each observation what a check that rests on it names. A judgement over an artifact that was left out is not used: what it rests on is not
-/// in the bundle.
+/// `looked` maps each observation to the basis of a check. A judgement over an excluded artifact is dropped, because
+/// its basis is not in the bundle.
 pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
     let Inspection { exempt, observations, judgements } = inspection;
     let left_out = observations.iter().find_map(|observation| match observation.seen {
@@ -108,7 +108,7 @@ pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
         checks.push(Check { rule, source, subject, verdict, evidence: Evidence::of(looked) });
     }
     if let Some(reason) = exempt {
-        // Nothing can be changed there, whatever its settings say. What was read stays.
+        // Nothing can be changed there, so the settings do not matter. What was read stays in the bundle.
         for Check { verdict, .. } in &mut checks {
             (verdict.status, verdict.reason) = (Status::NotApplicable, reason);
             (verdict.improvable, verdict.hint) = (false, None);
@@ -117,13 +117,13 @@ pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
     checks
 }
 
-/// The checks of an inspection by itself: its observations are numbered in their order.
+/// The checks of a single inspection, with its observations numbered in order.
 pub fn checks_alone(inspection: Inspection) -> Vec<Check> {
     let looked: Vec<Basis> = (1..).take(inspection.observations.len()).map(Basis::Observation).collect();
     checks(inspection, &looked)
 }
 
-/// What is known of a setting that was not read; `None` for one that was, whether or not its artifact is kept.
+/// The verdict on a setting that was not read; `None` if it was read, whether or not its artifact is kept.
 fn unread(seen: Seen) -> Option<Verdict> {
     match seen {
         Seen::Artifact { .. } | Seen::Withheld { .. } => None,
@@ -133,7 +133,7 @@ fn unread(seen: Seen) -> Option<Verdict> {
     }
 }
 
-/// What can be said of a setting whose artifact was left out by `rule` of the screen.
+/// The verdict on a setting whose artifact was excluded by the screen's `rule`.
 fn withheld(rule: &str) -> Verdict {
     Verdict::unknown(&reason::EXCLUDED_BY_POLICY, format!("the artifact matched the rule {rule}"))
 }
@@ -143,15 +143,15 @@ fn withheld(rule: &str) -> Verdict {
 pub struct ControlResult {
     /// The control.
     pub control: &'static Control,
-    /// Fail if any check fails, else not verifiable if any is, else pass; without any check, not verifiable.
+    /// Fail if any check fails, else not verifiable if any check is, else pass. Not verifiable without any check.
     pub status: Status,
     /// The reason of the first check that has this status.
     pub reason: &'static Reason,
-    /// Its checks.
+    /// The number of checks by status.
     pub counts: Counts,
 }
 
-/// Folds checks into the outcome of `control`.
+/// Combines checks into the outcome of `control`.
 pub fn control_result<'a, Words: 'a>(
     control: &'static Control,
     checks: impl Iterator<Item = &'a Check<Words>>,
@@ -248,7 +248,7 @@ mod tests {
         assert!(RULE == Rule { expected: "something else", ..RULE } && RULE != other);
     }
 
-    /// Passes, and could be better.
+    /// A check that passes and could be better.
     #[test]
     fn an_exemption_says_why_and_recommends_nothing() {
         let verdict = Verdict { improvable: true, ..Verdict::pass("what was read") };
@@ -279,7 +279,7 @@ mod tests {
         for seen in unread {
             for exempt in [None, Some(&ARCHIVED)] {
                 let inspection = Inspection::from(observed(seen.clone()));
-                // What was not read cannot be judged.
+                // A setting that was not read cannot be judged.
                 let inspection = inspection.judged(&RULE, "acme", Verdict::pass("made up"));
                 let found = checks(Inspection { exempt, ..inspection }, &[Basis::Observation(3)]);
                 assert_eq!(found[0].evidence, Evidence::One(Basis::Observation(3)));

@@ -1,19 +1,19 @@
-//! How the process ends.
+//! Exit codes.
 
-/// How the process ends.
+/// The outcome of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done, and nothing is missing.
+    /// Success, with nothing missing.
     Success,
-    /// Usage or configuration.
+    /// A usage or configuration error.
     Configuration,
-    /// Credentials, authentication, network.
+    /// A credential, authentication or network error.
     Connection,
     /// An artifact could not be obtained.
     Collection,
-    /// An artifact was left out as forbidden data.
+    /// An artifact was excluded because it held forbidden data.
     Policy,
-    /// The bundle could not be made.
+    /// The bundle could not be created.
     Bundle,
     /// The upload failed.
     Upload,

@@ -1,23 +1,23 @@
-//! Fields that a host may show, withhold or leave out.
+//! Fields that a host may return, withhold or omit.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The fields of a record that the host may show, withhold (`null`) or leave out.
+/// A field of a record that the host may return, withhold (`null`) or omit.
 ///
-/// Serialised as it came: `null` stays `null`, absent stays absent.
+/// Serialised as received: `null` stays `null`, absent stays absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Field<T> {
-    /// The host did not mention it.
+    /// The host omitted the field.
     #[default]
     Absent,
-    /// The host said `null`.
+    /// The host returned `null`.
     Null,
-    /// The host gave a value.
+    /// The host returned a value.
     Value(T),
 }
 
 impl<T> Field<T> {
-    /// Whether the field was not mentioned; for `skip_serializing_if`.
+    /// Whether the host omitted the field; for `skip_serializing_if`.
     pub fn is_absent(&self) -> bool {
         matches!(self, Field::Absent)
     }
@@ -30,7 +30,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// The same with another value, if there is one.
+    /// The field with `change` applied to its value, if any.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Field<U> {
         match self {
             Field::Absent => Field::Absent,

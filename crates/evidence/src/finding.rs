@@ -1,4 +1,4 @@
-//! What a reader must look at first: the checks that did not pass, grouped by control and reason.
+//! The most important results: checks that did not pass, grouped by control and reason.
 //!
 //! A group keeps a count and a few subjects, however many checks there are.
 
@@ -10,26 +10,26 @@ use crate::evaluate::Check;
 use crate::framework::Control;
 use crate::rule::Reason;
 
-/// How many subjects of a group are named.
+/// How many subjects of a group are listed.
 pub const SUBJECTS_NAMED: usize = 5;
 
-/// The checks of a control that have one status for one reason.
+/// The checks of a control that share a status and a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The control.
     pub control: &'static Control,
     /// Fail or not verifiable.
     pub status: Status,
-    /// Why.
+    /// The reason.
     pub reason: &'static Reason,
-    /// How many checks.
+    /// The number of checks.
     pub count: u64,
-    /// What the first of them are about.
+    /// The subjects of the first checks.
     pub subjects: Vec<Arc<str>>,
 }
 
 impl Finding {
-    /// How many checks have a subject that is not named.
+    /// How many checks have a subject that is not listed.
     pub fn unnamed(&self) -> u64 {
         self.count.saturating_sub(crate::number::saturating_u64(self.subjects.len()))
     }
@@ -68,7 +68,7 @@ pub fn findings<'a, Words: 'a>(
         }
     }
     let place = |finding: &Finding| controls.iter().position(|control| *control == finding.control);
-    // Stable: what is equal stays in the order of the checks.
+    // A stable sort: equal findings keep the order of the checks.
     findings.sort_by_key(|finding| {
         (place(finding), finding.status == Status::NotVerifiable, std::cmp::Reverse(finding.count))
     });

@@ -1,7 +1,7 @@
-//! When a collection would be through: the pace, the host's limit, and nothing measured.
+//! Estimates when a collection would finish, from the pace and the host's limit. Nothing is measured.
 //!
-//! Pure arithmetic over a [`Plan`]; the rules are in [`schedule`]. The limit's window is taken for an hour, as the host
-//! documents it; the requests that other tools of the same user send meanwhile are not known.
+//! Pure arithmetic over a [`Plan`]; the rules are in [`schedule`]. The limit's window is assumed to be an hour, as the
+//! host documents it. Requests that the user's other tools send meanwhile are not known.
 
 pub mod schedule;
 
@@ -10,13 +10,13 @@ use jiff::{SignedDuration, Timestamp};
 use self::schedule::{Hourly, Phase, Schedule, Terms};
 use crate::source::Plan;
 
-/// Requests kept back from every window: where a run pauses (specification, "Pause threshold").
+/// Requests reserved in every window: the run pauses at this number (specification, "Pause threshold").
 pub const KEPT_BACK: u64 = 100;
 
-/// Requests in flight, as by default.
+/// The default number of requests in flight.
 const IN_FLIGHT: u64 = 32;
 
-/// How long an answer takes, which nobody knows before: a third of a second.
+/// The assumed latency of an answer: a third of a second.
 const LATENCY: SignedDuration = SignedDuration::from_millis(333);
 
 /// The window of the primary limit.
@@ -27,11 +27,12 @@ const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 pub struct Forecast {
     /// How long the requests take, waits included.
     pub after: SignedDuration,
-    /// How often the run waits for the limit.
+    /// How many times the run waits for the limit.
     pub windows: u64,
 }
 
-/// When the plan's requests (at most) would be through, starting `now`; what is free counts for the pace alone.
+/// When the plan's requests (at most) would finish, starting `now`. Requests that the limit does not count affect only
+/// the pace.
 pub fn finish(plan: &Plan, now: Timestamp) -> Forecast {
     let requests = plan.requests_maximum;
     let hourly = plan.rate_limit.as_ref().map(|rate| {
@@ -44,7 +45,7 @@ pub fn finish(plan: &Plan, now: Timestamp) -> Forecast {
             ends,
         }
     });
-    // Where there is no limit, there is no pace either.
+    // A host without a limit has no pace either.
     let per_minute = if hourly.is_some() { u64::from(plan.requests_per_minute) } else { 0 };
     let terms = Terms { in_flight: IN_FLIGHT, latency: LATENCY, alone: 0, per_minute, hourly };
     let phases = [Phase { requests, counted: requests.saturating_sub(plan.requests_free) }];
@@ -83,7 +84,7 @@ mod tests {
             (900, Some(5_000), 900, 10, 0),
             (1_800, Some(5_000), 900, 60 + 10, 0),
             (4_900, Some(5_000), 900, 300 + 6, 0),
-            // A second after the reset, and an answer.
+            // A second after the reset, plus one answer.
             (4_901, Some(5_000), 0, 1_801 + 1, 1),
             (4_900 * 2, Some(5_000), 0, 1_801 + 52, 1),
             (4_900 * 2 + 1, Some(5_000), 0, 1_801 + 3_601 + 1, 2),

@@ -1,15 +1,15 @@
-//! Hints: what to do about each check that failed or could not be verified, and about those that passed where there is
-//! something better; most severe first.
+//! Hints: what to do about each check that failed or could not be verified, and about passing checks that could be
+//! improved. Most severe first.
 //!
-//! A hint follows from its check's rule and reason alone; two runs over the same settings give the same hints. Hints
-//! advise. They never change a status.
+//! A hint depends only on the rule and the reason of its check, so two runs over the same settings give the same hints.
+//! A hint never changes a status.
 
 use evidence_bundle::document::{Severity, Status};
 
 use crate::evaluate::Check;
 use crate::rule::{Advice, reason};
 
-/// The advice for `check`, if there is anything to advise.
+/// The advice for `check`, if any.
 pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
     let verdict = &check.verdict;
     match verdict.status {
@@ -28,16 +28,16 @@ pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
     }
 }
 
-/// The code by which a hint is known: that of the check's reason, or of the advice beyond it.
+/// The code of the hint: that of the check's reason, or of the advice beyond it.
 pub fn code<Words>(check: &Check<Words>) -> &'static str {
     check.verdict.hint.unwrap_or(check.verdict.reason).code
 }
 
-/// The checks that have a hint, most severe first, otherwise in the order of the checks.
+/// The checks with a hint, most severe first, otherwise in the order of the checks.
 pub fn ordered<Words>(checks: &[Check<Words>]) -> Vec<(&Check<Words>, Advice)> {
     let mut hints: Vec<(&Check<Words>, Advice)> =
         checks.iter().filter_map(|check| Some((check, advice(check)?))).collect();
-    // Stable: equal severities keep the checks' own order, which is the specification's.
+    // A stable sort: equal severities keep the order of the checks, which is the specification's.
     hints.sort_by_key(|(_, advice)| rank(advice.severity));
     hints
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and what Windows has in their place: the run ends at once, and nothing half-written is left.
+//! Ctrl-C, SIGTERM and their Windows equivalents: the run ends at once and leaves no partial file.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use tokio::sync::Notify;
 
 use crate::exit::Exit;
 
-/// Whether the user wants the run to end.
+/// Whether the user stopped the run.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The exit code of the signal, 0 while there was none.
+    /// The exit code of the signal; 0 before any signal.
     code: AtomicU8,
     came: Notify,
 }
 
 impl Interrupt {
-    /// Watches for signals from a thread of its own, so that they count while the run is busy without waiting.
+    /// Watches for signals on a separate thread, so that a busy run notices them too.
     ///
     /// # Errors
     ///
-    /// If the process may not handle signals.
+    /// Fails if the process may not handle signals.
     pub fn watch() -> io::Result<Interrupt> {
         let interrupt = Interrupt::default();
         let watched = interrupt.clone();
@@ -50,7 +50,7 @@ impl Interrupt {
         self.0.came.notify_one();
     }
 
-    /// The signal, if there was one.
+    /// The signal that arrived, if any.
     pub fn raised(&self) -> Option<Exit> {
         match self.0.code.load(Ordering::SeqCst) {
             0 => None,
@@ -69,13 +69,13 @@ impl Interrupt {
         }
     }
 
-    /// A writer that fails as soon as there was a signal.
+    /// A writer that fails once a signal has arrived.
     pub fn guard<W>(&self, out: W) -> Guarded<W> {
         Guarded { out, interrupt: self.clone() }
     }
 }
 
-/// Fails as soon as there was a signal.
+/// Fails once a signal has arrived.
 #[derive(Debug)]
 pub struct Guarded<W> {
     out: W,
@@ -85,7 +85,7 @@ pub struct Guarded<W> {
 impl<W: Write> Write for Guarded<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.interrupt.raised() {
-            // Not ErrorKind::Interrupted: write_all would try again for ever.
+            // Not ErrorKind::Interrupted: write_all would retry for ever.
             Some(_) => Err(io::Error::other("stopped by a signal")),
             None => self.out.write(bytes),
         }

@@ -1,6 +1,4 @@
-//! Reading JSON answers: objects, and lists of objects, that are nothing else.
-//!
-//! It knows no answer by name.
+//! Reads JSON answers strictly: objects, and lists of objects.
 
 pub use evidence_bundle::json::Object;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -10,11 +8,11 @@ use evidence_http::ParseError;
 
 use crate::field::Field;
 
-/// Reads an answer that must be an object.
+/// Parses an answer that must be an object.
 ///
 /// # Errors
 ///
-/// If it is broken, or something else.
+/// Fails if the JSON is broken, or if it is not an object.
 pub fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
     match bytes.trim_ascii_start().first() {
         Some(b'{') | None => Ok(serde_json::from_slice(bytes)?),
@@ -29,7 +27,7 @@ pub fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
 ///
 /// # Errors
 ///
-/// If it is something else.
+/// Fails if the value is not an object.
 pub fn section<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Field<T>, D::Error> {
@@ -41,7 +39,7 @@ pub fn section<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 ///
 /// # Errors
 ///
-/// If it is something else.
+/// Fails if the value is not a list of objects.
 pub fn sections<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Field<Vec<T>>, D::Error> {

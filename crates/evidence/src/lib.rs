@@ -1,8 +1,8 @@
 //! `evidence` collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
 //!
-//! The run flows one way: `config` → `source` (connect, then collect) → `screen` → `evaluate` → `spool` → `assemble`
-//! → `deliver`. Every stage takes what the one before made and knows nothing of the next; `commands/collect.rs` is
-//! the place to read it from top to bottom. Stages send events to `report`; only that prints.
+//! Data flows one way: `config` → `source` (connect, then collect) → `screen` → `evaluate` → `spool` → `assemble` →
+//! `deliver`. Each stage takes the output of the previous one and knows nothing of the next; read `commands/collect.rs`
+//! from top to bottom for an overview. Stages send events to `report`, and only `report` prints.
 
 pub mod assemble;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! `evidence`: reads the world once, parses the command line, runs the command, exits.
+//! `evidence`: reads the environment once, parses the command line, runs the command and exits.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use evidence::env::Env;
 use evidence::error::Error;
 use evidence::exit::Exit;
 
-/// musl's own allocator takes a fifth more processor time, and more memory: see `bench/RESULTS.md`.
+/// musl's own allocator uses 20 % more CPU time, and more memory: see `bench/RESULTS.md`.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -17,7 +17,8 @@ fn main() -> ExitCode {
     if let Err(error) = evidence_os::process::keep_memory_private() {
         return ExitCode::from(evidence::commands::report(Err(Error::System(error))).code());
     }
-    // Nothing in the process may speak TLS before this; a second call, of which there is none, would be refused.
+    // Install the provider before anything in the process uses TLS. This fails only on a second call, and there is only
+    // one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let env = Env::from_process();
     let arguments: Vec<String> =
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     let exit = match Cli::try_parse() {
         Ok(cli) => evidence::commands::run(cli, &env, &arguments),
         Err(error) => {
-            // `--help` and `--version` are errors to clap, and no errors to anybody else. A closed pipe is nobody's.
+            // clap returns `--help` and `--version` as errors; they are not. Ignore a closed pipe.
             let _ = error.print();
             if error.use_stderr() { Exit::Configuration } else { Exit::Success }
         }

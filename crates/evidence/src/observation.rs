@@ -1,7 +1,7 @@
-//! What a source saw: artifacts, absences, refusals and failures, all of them data.
+//! What a source found: artifacts, absences, refusals and failures, all as data.
 //!
-//! Nothing is invented here. An [`Artifact`] is serialised once, from a record that has room for the listed fields
-//! only, so that forbidden data has nowhere to land and what is judged is what is signed.
+//! An [`Artifact`] is serialised once, from a record with only the listed fields: forbidden data has no field to end up
+//! in, and the bytes that are judged are the bytes that are signed.
 
 use std::io;
 use std::sync::Arc;
@@ -21,45 +21,45 @@ use evidence_http::{Asked, FailureKind, Meta, RequestFailure};
 pub struct SourceName(&'static str);
 
 impl SourceName {
-    /// The name `id`: lower-case letters, fit for a path.
+    /// A name from `id`: lower-case letters, safe in a path.
     pub const fn new(id: &'static str) -> SourceName {
         SourceName(id)
     }
 
-    /// The name as it is written.
+    /// The name as text.
     pub const fn id(self) -> &'static str {
         self.0
     }
 }
 
-/// A kind of thing to look at, and the artifact it becomes.
+/// A kind of setting to read, and the artifact that holds it.
 #[derive(Debug)]
 pub struct ArtifactKind {
     /// `artifact_type` in the manifest.
     pub name: &'static str,
-    /// The rules it is evidence for.
+    /// The rules that use it as evidence.
     pub rules: &'static [&'static Rule],
 }
 
-/// One thing a source looked at.
+/// One observation of a source.
 #[derive(Debug, Clone)]
 pub struct Observation {
-    /// Who looked.
+    /// The source.
     pub source: SourceName,
-    /// What kind of thing it is.
+    /// The kind of setting.
     pub kind: &'static ArtifactKind,
-    /// What was looked at: an organization, an account, or a part of it such as `owner/repository`.
+    /// The subject: an organization, an account, or a part of it such as `owner/repository`.
     pub subject: Arc<str>,
-    /// What was seen.
+    /// The result.
     pub seen: Seen,
-    /// What the manifest must warn of.
+    /// Warnings for the manifest.
     pub warnings: Vec<Warning>,
-    /// The requests that were made for it; none for what another look has brought.
+    /// The requests made for it; empty if another observation's request returned it.
     pub requests: Vec<Asked>,
 }
 
 impl Observation {
-    /// An observation without warnings, for which nothing was asked.
+    /// An observation without warnings or requests.
     pub fn new(
         source: SourceName,
         kind: &'static ArtifactKind,
@@ -71,37 +71,37 @@ impl Observation {
     }
 }
 
-/// Things that were looked at together, and what they show.
+/// Observations made together, and the verdicts on them.
 ///
-/// Every check of a setting that was read takes this one path: each judgement rests on all artifacts beside it.
+/// Every check of a setting that was read is created this way: each judgement is based on all artifacts next to it.
 #[derive(Debug, Clone)]
 pub struct Inspection {
-    /// Why checks do not apply to the subject, if they do not: an archived repository.
+    /// Why the checks do not apply to the subject, if they do not (an archived repository, for example).
     pub exempt: Option<&'static Reason>,
-    /// What was looked at.
+    /// The observations.
     pub observations: Vec<Observation>,
-    /// What the rules say of it.
+    /// The verdicts of the rules.
     pub judgements: Vec<Judgement>,
 }
 
-/// What a rule says about a subject.
+/// The verdict of a rule on a subject.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     /// The rule.
     pub rule: &'static Rule,
-    /// What it is about.
+    /// The subject.
     pub subject: Arc<str>,
-    /// The outcome, by the rule's own function.
+    /// The outcome, from the rule's own function.
     pub verdict: Verdict,
 }
 
 impl Inspection {
-    /// An inspection that shows nothing yet.
+    /// An inspection without judgements.
     pub fn of(observations: Vec<Observation>) -> Inspection {
         Inspection { exempt: None, observations, judgements: Vec::new() }
     }
 
-    /// The same with the verdict of `rule`, unless nothing was read: then the observations say why.
+    /// Adds the verdict of `rule`, unless nothing was read: then the observations give the reason.
     pub fn judged(self, rule: &'static Rule, subject: impl Into<Arc<str>>, verdict: Verdict) -> Inspection {
         if self.observations.iter().any(|observation| observation.seen.path().is_some()) {
             return self.concluded(rule, subject, verdict);
@@ -109,7 +109,7 @@ impl Inspection {
         self
     }
 
-    /// The same with the verdict of `rule`, whether or not anything was read: the verdict takes that into account.
+    /// Adds the verdict of `rule`, whether or not anything was read. The verdict must account for what was not.
     pub fn concluded(
         mut self,
         rule: &'static Rule,
@@ -127,45 +127,45 @@ impl From<Observation> for Inspection {
     }
 }
 
-/// What was seen.
+/// The result of one observation.
 #[derive(Debug, Clone)]
 pub enum Seen {
     /// The setting was read.
     Artifact {
         /// The record.
         artifact: Box<Artifact>,
-        /// The call that brought it.
+        /// The request that returned it.
         request: RequestRecord,
-        /// When the answer came, which may be long before it is put into the bundle.
+        /// When the answer arrived, which may be long before it is added to the bundle.
         at: Timestamp,
     },
-    /// The host says clearly that there is none.
+    /// The host states clearly that the setting does not exist.
     Nothing {
-        /// What there is none of.
+        /// The reason, which says what does not exist.
         reason: &'static Reason,
-        /// What the host said, or what was found in its place.
+        /// The host's message, or what was found instead.
         detail: String,
     },
-    /// The host does not show it: nothing is known about the setting.
+    /// The host refuses access: nothing is known about the setting.
     Denied {
-        /// Why.
+        /// The reason.
         reason: &'static Reason,
-        /// The host's words.
+        /// The host's message.
         detail: String,
     },
-    /// It was read and then left out of the bundle, because it held forbidden data.
+    /// The setting was read, then excluded from the bundle because it held forbidden data.
     Withheld {
         /// The rule that matched.
         rule: &'static str,
     },
-    /// It could not be obtained: a collection error.
+    /// The setting could not be obtained: a collection error.
     Failed(Failed),
 }
 
 impl Seen {
-    /// The setting was read: the artifact of it, or the collection error that it cannot be made.
+    /// The setting was read: its artifact, or a collection error if the artifact cannot be created.
     ///
-    /// `decoded` is content that the JSON text hides behind an encoding, and that the screen must see in the clear.
+    /// `decoded` is content that is encoded inside the JSON text; the screen must check it decoded.
     pub fn artifact(
         source: SourceName,
         filename: &str,
@@ -188,7 +188,7 @@ impl Seen {
         }
     }
 
-    /// Why there is nothing to show, and what was said; `None` if it was read.
+    /// The reason and the message if there is nothing to show; `None` if the setting was read.
     pub fn gap(&self) -> Option<(&'static Reason, &str)> {
         match self {
             Seen::Artifact { .. } => None,
@@ -198,7 +198,7 @@ impl Seen {
         }
     }
 
-    /// Where the artifact will be in the bundle, if there is one.
+    /// The artifact's path in the bundle, if there is an artifact.
     pub fn path(&self) -> Option<&BundlePath> {
         match self {
             Seen::Artifact { artifact, .. } => Some(artifact.path()),
@@ -207,7 +207,7 @@ impl Seen {
     }
 }
 
-/// What the manifest says of the request that was answered.
+/// The manifest's record of an answered request.
 fn request_record(Meta { path, status, etag, request_id, .. }: &Meta) -> RequestRecord {
     RequestRecord { path: path.clone(), status: *status, etag: etag.clone(), request_id: request_id.clone() }
 }
@@ -215,9 +215,9 @@ fn request_record(Meta { path, status, etag, request_id, .. }: &Meta) -> Request
 /// A collection error.
 #[derive(Debug, Clone)]
 pub struct Failed {
-    /// Why.
+    /// The reason.
     pub reason: &'static Reason,
-    /// What failed, in words.
+    /// What failed.
     pub message: String,
     /// The last HTTP status, if there was one.
     pub status: Option<u16>,
@@ -226,7 +226,7 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// There was no answer.
+    /// A request that got no answer.
     pub fn of(failure: &RequestFailure) -> Failed {
         let reason = match failure.kind {
             FailureKind::Unauthorized(_) => &reason::PERMISSION_DENIED,
@@ -241,7 +241,7 @@ impl Failed {
     }
 }
 
-/// The bytes that will be signed.
+/// An artifact: the bytes that will be signed.
 #[derive(Debug, Clone)]
 pub struct Artifact {
     path: BundlePath,
@@ -250,12 +250,12 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// Serialises `record` for `sources/<source>/<filename>`: the only place where an artifact becomes bytes. A record
-    /// is a struct with exactly the fields that are needed, so that nothing else can be stored.
+    /// Serialises `record` for `sources/<source>/<filename>`. This is the only place where an artifact becomes bytes. A
+    /// record is a struct with exactly the required fields, so that nothing else can be stored.
     ///
     /// # Errors
     ///
-    /// If the name is too long for a bundle.
+    /// Fails if the name is too long for a bundle, or if the record cannot be written as JSON.
     pub fn new(
         source: SourceName,
         filename: &str,
@@ -269,7 +269,7 @@ impl Artifact {
         Ok(Artifact { path, bytes, decoded })
     }
 
-    /// Path in the bundle.
+    /// The path in the bundle.
     pub fn path(&self) -> &BundlePath {
         &self.path
     }
@@ -279,12 +279,12 @@ impl Artifact {
         &self.bytes
     }
 
-    /// What the bytes hide behind an encoding.
+    /// The decoded content of a field that the bytes hold encoded.
     pub fn decoded(&self) -> Option<&[u8]> {
         self.decoded.as_deref()
     }
 
-    /// How many bytes it keeps in memory.
+    /// The number of bytes it occupies in memory.
     pub fn weight(&self) -> usize {
         self.bytes.len().saturating_add(self.decoded.as_ref().map_or(0, Vec::len))
     }

@@ -1,10 +1,10 @@
-//! The upload client: signs in at the evidence platform, hands one bundle over, has it verified there.
+//! The upload client: signs in to the evidence platform, uploads one bundle and has the platform verify it.
 //!
-//! Three requests, each of which may be repeated: who am I, keep this, verify it. The platform is believed only where
-//! what it says fits what was sent: the digest of the bytes, the key that signed.
+//! It sends three repeatable requests: identify the key, store the bundle, verify it. It accepts the platform's claims
+//! only where they match what was sent: the digest of the bytes, and the key that signed.
 //!
-//! What this module never does: change or delete the local bundle, print, or put a word of the platform anywhere before
-//! it is one bounded line that has passed the screen.
+//! This module never changes or deletes the local bundle, and never prints. It passes on the platform's text only as
+//! one line of limited length that has passed the screen.
 
 mod conversation;
 mod error;
@@ -32,13 +32,13 @@ use evidence_http::{
 };
 use evidence_screen::Screen;
 
-/// How much of an answer is read. The platform's own are under 1 kB.
+/// The maximum number of bytes read of an answer. The platform's own answers are under 1 kB.
 const ANSWER_LIMIT: usize = 64 * 1024;
 
-/// A platform and the key to it.
+/// A platform and its API key.
 #[derive(Debug, Clone)]
 pub struct UploadTarget {
-    /// Where and how.
+    /// The upload configuration.
     pub config: UploadConfig,
     key: ApiKey,
 }
@@ -48,7 +48,7 @@ impl UploadTarget {
     ///
     /// # Errors
     ///
-    /// If there is no key where the configuration says.
+    /// Fails if the configured place holds no key.
     pub fn new(config: UploadConfig, env: &Env) -> Result<UploadTarget, ApiKeyError> {
         let name = &config.api_key_env;
         let secret = env.secret(name)?.ok_or_else(|| ApiKeyError::Unset(name.clone()))?;
@@ -56,27 +56,27 @@ impl UploadTarget {
         Ok(UploadTarget { config, key })
     }
 
-    /// Lets the screen look for the key from now on.
+    /// Registers the key with the screen.
     pub fn register_secret(&self, screen: &Screen) {
         self.key.register_secret(screen);
     }
 
-    /// The address of the platform, fit to print.
+    /// The address of the platform, safe to print.
     pub fn api_url(&self) -> &str {
         self.config.api_url.as_str().trim_end_matches('/')
     }
 }
 
-/// A bundle that the platform has, and has verified.
+/// A bundle that the platform has stored and verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uploaded {
-    /// The id by which the platform knows it: that of its manifest, on every platform that keeps to the interface.
+    /// The platform's id of the bundle: the one in its manifest, on every platform that follows the interface.
     pub bundle_id: String,
-    /// Where a person finds it.
+    /// The page for people.
     pub url: String,
-    /// The organization on the platform it belongs to, as people call it.
+    /// The display name of the organization that it belongs to.
     pub organization: String,
-    /// The platform had the same bytes already.
+    /// Whether the platform already had the same bytes.
     pub already: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct Uploaded {
 struct WhoAmI {
     organization: Organization,
     role: Option<String>,
-    /// The names of the signing keys that the organization trusts, if the platform says.
+    /// The names of the signing keys that the organization trusts, if the platform lists them.
     trusted_keys: Option<Vec<String>>,
 }
 
@@ -113,7 +113,7 @@ struct Judged {
     detail: Option<String>,
 }
 
-/// One upload: the platform, and who hears of it.
+/// One upload: the platform, and the reporter of its progress.
 pub struct Upload<'a> {
     target: &'a UploadTarget,
     uplink: Uplink,
@@ -125,7 +125,7 @@ impl<'a> Upload<'a> {
     ///
     /// # Errors
     ///
-    /// If TLS cannot be set up.
+    /// Fails if TLS cannot be set up.
     pub fn new(
         target: &'a UploadTarget,
         env: &Env,
@@ -155,12 +155,12 @@ impl<'a> Upload<'a> {
         Ok(Upload { target, uplink: Uplink::new(client), conversation })
     }
 
-    /// Hands the bundle over and has it verified. `signer` is the key that was found to have signed it, if it was looked
-    /// at.
+    /// Uploads the bundle and has the platform verify it. `signer` is the key that signed it, if the bundle was
+    /// verified locally.
     ///
     /// # Errors
     ///
-    /// If the platform does not have the bundle in the end, or does not say that it is verified.
+    /// Fails if the platform does not end up with the bundle, or does not report it as verified.
     pub async fn run(&self, parcel: &Parcel, signer: Option<&KeyId>) -> Result<Uploaded, UploadError> {
         let (organization, _) = self.authenticate().await?;
         let (bundle_id, already) = self.store(parcel).await?;
@@ -169,11 +169,11 @@ impl<'a> Upload<'a> {
         Ok(Uploaded { bundle_id, url, organization, already })
     }
 
-    /// Signs in, and finds out whether a bundle that `signer` signs would be accepted. Nothing is handed over.
+    /// Signs in and checks whether the platform would accept a bundle that `signer` signs. Uploads nothing.
     ///
     /// # Errors
     ///
-    /// If the platform would not accept it, as far as it says.
+    /// Fails if the platform says that it would not accept the bundle.
     pub async fn check(&self, signer: &KeyId) -> Result<(), UploadError> {
         let (_, WhoAmI { role, trusted_keys, .. }) = self.authenticate().await?;
         if let Some(role) = role.filter(|role| role == "read") {
@@ -189,7 +189,7 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// The name of the organization that the key belongs to, if it is the one that is meant, and all that was said.
+    /// The name of the key's organization and the whole answer. Fails if another organization was expected.
     async fn authenticate(&self) -> Result<(String, WhoAmI), UploadError> {
         let order = UplinkRequest::question(self.call(&["whoami"])?);
         let Answered { value: identity, .. } = self.ask::<WhoAmI>(UploadStep::Authenticate, &order).await?;
@@ -212,7 +212,7 @@ impl<'a> Upload<'a> {
         Ok((shown, identity))
     }
 
-    /// The bundle's id on the platform, and whether it was there already.
+    /// The bundle's id on the platform, and whether the platform already had it.
     async fn store(&self, parcel: &Parcel) -> Result<(String, bool), UploadError> {
         let config = &self.target.config;
         let mut url = self.call(&["bundles"])?;
@@ -280,7 +280,7 @@ impl<'a> Upload<'a> {
         step: UploadStep,
         order: &UplinkRequest,
     ) -> Result<Answered<T>, UploadError> {
-        // An answer in JSON that is none is as strange as one of another shape, and not asked for again.
+        // A body that is not JSON, despite its media type, is treated like JSON of an unexpected shape: no retry.
         let parse = |bytes: &[u8]| {
             serde_json::from_slice(bytes).map_err(|error| ParseError::Shape(error.to_string()))
         };
@@ -296,7 +296,7 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// Why there is no good answer: by what the platform said, or else by what the client met.
+    /// The error for a failed request: from the platform's answer, or else from the client's failure.
     fn error(&self, step: UploadStep, kind: FailureKind, status: Option<u16>) -> UploadError {
         let (said, api_url) = (self.conversation.take(), self.target.api_url().to_string());
         let attempts = said.attempts;
@@ -346,13 +346,13 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// A stranger's text, fit to print.
+    /// Untrusted text, made safe to print.
     fn clean(&self, text: &str) -> String {
         self.conversation.clean(text)
     }
 }
 
-/// The address with this path behind it, one text per segment.
+/// The URL with these path segments appended.
 fn below(base: &Url, setting: &str, path: &[&str]) -> Result<Url, UploadError> {
     let mut url = base.clone();
     url.path_segments_mut()

@@ -1,4 +1,4 @@
-//! What the hosts did not show, told once per reason rather than once per repository.
+//! Settings that the hosts refused to show, reported once per reason instead of once per repository.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
 use crate::report::format::counted;
 use crate::rule::{Reason, reason};
 
-/// How many subjects a warning names.
+/// The maximum number of subjects that a warning lists.
 const NAMED: usize = 5;
 
-/// One thing that a host does not show.
+/// One refused setting.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// Why.
+    /// The reason.
     pub(crate) reason: &'static Reason,
     kind: &'static ArtifactKind,
     subject: Arc<str>,
-    /// The host's words.
+    /// The host's message.
     detail: String,
-    /// The permission that it says the request needs.
+    /// The permission that the host says the request needs.
     permission: Option<String>,
 }
 
 impl Refusal {
-    /// What was not shown, if that is why there is no artifact.
+    /// The refusal, if a refusal is why the observation has no artifact.
     pub(crate) fn of(observation: &Observation) -> Option<Refusal> {
         let Seen::Denied { reason, detail } = &observation.seen else { return None };
         Some(Refusal {
@@ -49,15 +49,15 @@ struct Group {
     first: Refusal,
     /// The first subjects.
     named: Vec<Arc<str>>,
-    /// The last subject: the looks of one come one after the other.
+    /// The most recent subject: a subject's observations are consecutive.
     last: Arc<str>,
     count: usize,
 }
 
 impl Refusals {
-    /// Adds one.
+    /// Adds a refusal.
     pub(crate) fn add(&mut self, refusal: Refusal) {
-        // What is read for one rule is one thing, however many looks it takes.
+        // Count each subject once per rule, however many observations the rule needs.
         let rule = refusal.kind.rules.first().map_or(refusal.kind.name, |rule| rule.code);
         let subject = Arc::clone(&refusal.subject);
         let group = self.0.entry((refusal.reason.code, rule)).or_insert_with(|| Group {
@@ -75,7 +75,7 @@ impl Refusals {
         }
     }
 
-    /// A warning for each group.
+    /// One warning per group.
     pub(crate) fn warnings(self, source: SourceName) -> impl Iterator<Item = Warning> {
         self.0.into_values().map(move |group| group.warning(source))
     }
@@ -93,9 +93,9 @@ impl Group {
             }
             names.push(')');
         }
-        // The rule's own advice stands where the host names no permission.
+        // Without a permission named by the host, use the rule's own advice.
         let needs = match (permission, kind.rules.first()) {
-            // What a plan or a block withholds, no permission shows.
+            // No permission helps against a limit of the plan or a block.
             _ if *reason != reason::PERMISSION_DENIED => String::new(),
             (Some(permission), _) => format!(". The host asks for the permission {permission}"),
             (None, Some(rule)) => format!(". {}", rule.permission.trim_end_matches('.')),

@@ -1,4 +1,4 @@
-//! The signing key: found, checked, read, and never shown.
+//! The signing key: finds it, checks it, reads it, and never prints it.
 
 mod way;
 
@@ -19,29 +19,29 @@ use crate::report::format::shell_path;
 
 pub use self::way::Weakness;
 
-/// No private key is this large; a file that is, is another file.
+/// No private key is this large; a larger file is something else.
 const KEY_FILE_LIMIT: u64 = 64 * 1024;
 
 /// A key that is ready to sign.
 pub struct LoadedKey {
     /// The key.
     pub key: SigningKey,
-    /// What is worth saying about where it was found.
+    /// A warning about the file that holds the key.
     pub warning: Option<KeyWarning>,
-    /// What must never be shown: the key as it was read and without its encryption, its seed, and the passphrase.
+    /// Text that must never be printed: the key as it was read and decrypted, its seed, and the passphrase.
     pub secrets: Vec<Zeroizing<Vec<u8>>>,
 }
 
-/// What is worth saying about a key that is used all the same.
+/// A warning about a key that is used anyway.
 #[derive(Debug)]
 pub struct KeyWarning {
-    /// The code of the warning in the manifest.
+    /// The warning's code in the manifest.
     pub code: &'static str,
-    /// In words.
+    /// The message.
     pub message: String,
 }
 
-/// Why there is no key to sign with.
+/// Why no signing key is available.
 #[derive(Debug, thiserror::Error)]
 pub enum SigningError {
     /// The file cannot be read.
@@ -52,12 +52,12 @@ pub enum SigningError {
         /// What went wrong.
         source: std::io::Error,
     },
-    /// Another user could put another key in its place.
+    /// Another user could replace the key.
     #[error("other users could replace the signing key {}", path.display())]
     Replaceable {
-        /// The key, as it is configured.
+        /// The configured path.
         path: PathBuf,
-        /// How.
+        /// The weakness.
         #[source]
         weakness: Weakness,
     },
@@ -70,18 +70,18 @@ pub enum SigningError {
     /// The variable that should hold the passphrase is not set.
     #[error("the signing key's passphrase is missing: the environment variable {0} is not set")]
     PassphraseUnset(String),
-    /// A secret store's value: a key whose line breaks are two characters each.
+    /// A secret store's value, whose line breaks are written as `\n`.
     #[error("the signing key in {0} has \\n in place of its line breaks")]
     LineBreaks(Place),
-    /// Both a variable and a file are given, or the file cannot be read.
+    /// Both a variable and a file are set, or the file cannot be read.
     #[error(transparent)]
     Secret(#[from] SecretError),
-    /// What was found is not a usable key.
+    /// The file or variable does not hold a usable key.
     #[error("cannot use the signing key in {place}")]
     Key {
-        /// Where it was found.
+        /// The file or variable.
         place: String,
-        /// What is wrong with it.
+        /// The problem.
         source: KeyError,
     },
 }
@@ -129,11 +129,11 @@ impl SigningError {
     }
 }
 
-/// The configured signing key.
+/// Loads the configured signing key.
 ///
 /// # Errors
 ///
-/// If it cannot be read, is not an Ed25519 key, or others could have put it there.
+/// Fails if the key cannot be read, is not an Ed25519 key, or can be replaced by another user.
 pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError> {
     let (bytes, place, warning, given) = match &config.key {
         KeySource::File(path) => {
@@ -142,7 +142,7 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
         }
         KeySource::Env(name) => {
             let secret = env.secret(name)?.ok_or_else(|| SigningError::VariableUnset(name.clone()))?;
-            // Who may read it is for systemd, Docker or Kubernetes to decide. Their modes look open to a whole group.
+            // systemd, Docker or Kubernetes decides who may read the file. Their modes can look open to a whole group.
             if let Place::File { path, .. } = secret.place() {
                 let file = input::open(path).map_err(|source| unreadable(path, source))?;
                 refuse_replaceable(path, &file)?;
@@ -160,7 +160,7 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
     };
     let key = SigningKey::from_bytes_any(&bytes, passphrase.map(str::as_bytes)).map_err(|source| {
         match &given {
-            // As some secret stores and `.env` files keep them.
+            // Some secret stores and `.env` files keep keys this way.
             Some(secret) if secret.text().contains("\\n") => SigningError::LineBreaks(secret.place().clone()),
             _ => SigningError::Key { place, source },
         }
@@ -173,16 +173,16 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
         Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(seed.as_slice()).into_bytes()),
     ];
     secrets.extend(given.map(|secret| Zeroizing::new(secret.text().as_bytes().to_vec())));
-    // A passphrase that this key does not need is one all the same.
+    // An unneeded passphrase is still a secret.
     secrets.extend(known.map(|passphrase| Zeroizing::new(passphrase.as_bytes().to_vec())));
     Ok(LoadedKey { key, warning, secrets })
 }
 
-/// How others could put another key in the place of the one in this file, if they could.
+/// How another user could replace the key in this file, if possible.
 ///
 /// # Errors
 ///
-/// If the file cannot be read.
+/// Fails if the file cannot be read.
 pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
     way::weakness(path, &input::open(path)?)
 }
@@ -227,7 +227,7 @@ fn unreadable(path: &Path, source: io::Error) -> SigningError {
     }
 }
 
-/// The value is the PEM itself, or base64 of it, since some secret stores cannot keep line breaks.
+/// The value is PEM, or base64 of it, since some secret stores cannot keep line breaks.
 fn decode(value: &str) -> Zeroizing<Vec<u8>> {
     if value.contains("-----BEGIN") {
         return Zeroizing::new(value.as_bytes().to_vec());

@@ -1,9 +1,9 @@
-//! The spool: where artifacts wait on disk until the bundle is written, so that memory does not grow with the
+//! The spool keeps artifacts on disk until the bundle is written, so that memory use does not grow with the
 //! organization.
 //!
-//! One nameless file in the output directory: it is on the disk that must have room for the bundle anyway, nobody
-//! else can open it, and it vanishes with the process, however the process ends. Bytes are hashed on their way in
-//! and never change.
+//! It is one unnamed file in the output directory, on the disk that must have room for the bundle anyway. No other
+//! process can open it by name, and it disappears with the process, however the process ends. Bytes are hashed when
+//! they are written and never change.
 
 mod rows;
 
@@ -22,14 +22,14 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::rows::RowList;
 
-/// What has been spooled, in order.
+/// The spooled files and texts, in order.
 pub struct Spool {
     file: BufWriter<File>,
     length: u64,
     items: Vec<Item>,
 }
 
-/// A stretch of the spool's file.
+/// A range of the spool's file.
 #[derive(Debug, Clone, Copy)]
 struct SpoolSpan {
     offset: u64,
@@ -40,18 +40,18 @@ struct SpoolSpan {
 #[derive(Debug)]
 pub struct Item {
     entry: Entry,
-    /// Where the content begins.
+    /// The offset of the content.
     offset: u64,
-    /// The length of the manifest's row, if the file is an artifact: on disk too, behind the content, since it is as
-    /// large as many an artifact.
+    /// The length of the manifest's row, if the file is an artifact. The row is on disk too, after the content, since
+    /// it can be as large as the artifact.
     row: Option<NonZeroU32>,
 }
 
-/// A text in the spool that is not a file of the bundle: what a check found, in words.
+/// A text in the spool that is not a file of the bundle: the finding of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
     offset: u64,
-    /// One more than the length, so that where there is none takes no room of its own.
+    /// The length plus one, so that an `Option` of this type needs no extra space.
     length: NonZeroU32,
 }
 
@@ -62,7 +62,7 @@ impl AsRef<Entry> for Item {
 }
 
 impl Item {
-    /// Path in the bundle.
+    /// The path in the bundle.
     pub fn path(&self) -> &BundlePath {
         &self.entry.path
     }
@@ -72,17 +72,17 @@ impl Item {
         &self.entry.sha256
     }
 
-    /// Size in bytes.
+    /// The size in bytes.
     pub fn size(&self) -> u64 {
         self.entry.size
     }
 
-    /// Checksum as documents write it.
+    /// The checksum, formatted for documents.
     pub fn checksum(&self) -> String {
         hex::encode(self.entry.sha256)
     }
 
-    /// Whether the file is an artifact, rather than one of the bundle's own documents.
+    /// Whether the file is an artifact, as opposed to one of the bundle's own documents.
     pub fn is_artifact(&self) -> bool {
         self.row.is_some()
     }
@@ -93,23 +93,23 @@ impl Spool {
     ///
     /// # Errors
     ///
-    /// If a file cannot be made there.
+    /// Fails if no file can be created there.
     pub fn new(directory: &Path) -> io::Result<Spool> {
         let file = tempfile::tempfile_in(directory)?;
         Ok(Spool { file: BufWriter::with_capacity(256 * 1024, file), length: 0, items: Vec::new() })
     }
 
-    /// Makes room for so many more files.
+    /// Reserves room for this many more files.
     pub fn reserve(&mut self, files: usize) {
         self.items.reserve_exact(files);
     }
 
-    /// Adds an artifact and its row of the manifest. `checksum` and `size_bytes` of the row are filled in here, from
-    /// the bytes themselves. Returns the number by which checks refer to it.
+    /// Adds an artifact and its row of the manifest, whose `checksum` and `size_bytes` are computed here. Returns the
+    /// number that checks use to refer to the artifact.
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails.
+    /// Fails if the disk is full or fails.
     pub fn add_artifact(
         &mut self,
         path: &BundlePath,
@@ -132,19 +132,19 @@ impl Spool {
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails.
+    /// Fails if the disk is full or fails.
     pub fn add_text(&mut self, text: &str) -> io::Result<Text> {
         let SpoolSpan { offset, length } = self.append(text.as_bytes())?;
         let length = u32::try_from(length + 1).and_then(NonZeroU32::try_from).map_err(io::Error::other)?;
         Ok(Text { offset, length })
     }
 
-    /// Adds a document that is written piece by piece. `write` is given where to write, and a way to read what was
-    /// spooled before.
+    /// Adds a document that is written piece by piece. `write` receives a writer, and a reader of everything spooled so
+    /// far.
     ///
     /// # Errors
     ///
-    /// Those of `write`, and those of the disk.
+    /// Fails if `write` or the disk does.
     pub fn add_document(
         &mut self,
         path: BundlePath,
@@ -154,8 +154,8 @@ impl Spool {
         let offset = self.length;
         let (sha256, length) = {
             let reader = Reader { file: self.file.get_ref(), items: &self.items };
-            // Written by position, behind everything that is read meanwhile. A document is written in pieces of a few
-            // bytes: they are gathered before anything is done with them.
+            // Written by position, after everything that may be read meanwhile. Documents are written a few bytes at a
+            // time, so the buffer is large.
             let append = Append { file: reader.file, offset };
             let hashing = Hashing { out: append, hash: Sha256::new(), length: 0 };
             let mut out = BufWriter::with_capacity(256 * 1024, hashing);
@@ -172,7 +172,7 @@ impl Spool {
         use std::io::Seek as _;
         let stretch = SpoolSpan { offset: self.length, length: saturating_u64(bytes.len()) };
         if self.file.buffer().is_empty() {
-            // Documents are written by position, which leaves the file's own position behind.
+            // Documents are written by position, which does not advance the file's own position.
             self.file.get_mut().seek(io::SeekFrom::Start(self.length))?;
         }
         self.file.write_all(bytes)?;
@@ -180,21 +180,21 @@ impl Spool {
         Ok(stretch)
     }
 
-    /// Takes a document back, to be written anew. Its bytes stay in the file and belong to nothing.
+    /// Drops a document so that it can be written again. Its bytes remain in the file, unused.
     pub fn forget(&mut self, path: &str) {
         self.items.retain(|item| item.path().as_str() != path);
     }
 
-    /// What has been spooled, in order.
+    /// The spooled files, in order.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// Writes out what is still in memory, and gives a way to read.
+    /// Flushes buffered bytes and returns a reader.
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails.
+    /// Fails if the disk is full or fails.
     pub fn reader(&mut self) -> io::Result<Reader<'_>> {
         self.file.flush()?;
         Ok(Reader { file: self.file.get_ref(), items: &self.items })
@@ -208,7 +208,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// What has been spooled, in order.
+    /// The spooled files, in order.
     pub fn items(&self) -> &'a [Item] {
         self.items
     }
@@ -218,22 +218,22 @@ impl<'a> Reader<'a> {
         SpanReader { file: self.file, stretch: SpoolSpan { offset: item.offset, length: item.size() } }
     }
 
-    /// The manifest's row of `item`, as it stands in the manifest, if `item` is an artifact.
+    /// The row of `item` in the manifest, if `item` is an artifact.
     ///
     /// # Errors
     ///
-    /// If the disk fails.
+    /// Fails if the disk does.
     pub fn row(&self, item: &Item) -> Option<io::Result<Box<RawValue>>> {
         let length = item.row?.get();
         let text = self.utf8(item.offset + item.size(), length);
         Some(text.and_then(|text| RawValue::from_string(text).map_err(io::Error::from)))
     }
 
-    /// A text that was added.
+    /// Reads a text back.
     ///
     /// # Errors
     ///
-    /// If the disk fails.
+    /// Fails if the disk does.
     pub fn text(&self, text: &Text) -> io::Result<String> {
         self.utf8(text.offset, text.length.get() - 1)
     }
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads one stretch by position, so that any number of readers share the file.
+/// Reads one range by position, so that any number of readers can share the file.
 struct SpanReader<'a> {
     file: &'a File,
     stretch: SpoolSpan,
@@ -281,7 +281,7 @@ impl Write for Append<'_> {
     }
 }
 
-/// Hashes and counts what passes through.
+/// Hashes and counts the bytes written through it.
 struct Hashing<W> {
     out: W,
     hash: Sha256,

@@ -1,5 +1,5 @@
-//! The temporary file of a bundle. It is locked as long as its run lives, so that the next run can tell what a killed
-//! one left behind, and removes that and nothing else.
+//! The temporary file of a bundle. It stays locked while its run lives, so that the next run can recognise and remove
+//! the leftovers of killed runs, and nothing else.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,39 +8,40 @@ use std::path::Path;
 use evidence_os::file;
 use tempfile::NamedTempFile;
 
-/// What the name begins with.
+/// The prefix of the name.
 const PREFIX: &str = ".evidence-bundle-";
-/// What the name ends with.
+/// The suffix of the name.
 const SUFFIX: &str = ".tmp";
-/// How often a new file is made because another run took the one before for a leftover.
+/// How many times to create the file, because another run may take it for a leftover.
 const ATTEMPTS: usize = 8;
 
-/// A new temporary file for its owner alone, locked.
+/// Creates a locked temporary file that only its owner can access.
 ///
 /// # Errors
 ///
-/// If none can be made there.
+/// Fails if no file can be created there.
 pub fn create(directory: &Path) -> io::Result<NamedTempFile> {
     for _ in 0..ATTEMPTS {
         let file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(directory)?;
         match file.as_file().try_lock() {
-            // Between the making and the locking another run may have taken it away.
+            // Another run may have removed the file before it was locked.
             Ok(()) if file::is_named(file.as_file(), file.path()).unwrap_or(false) => return Ok(file),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
-            // A file system without locks: nobody can sweep there either.
+            // On a file system without locks, no other run can sweep either.
             Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
     Err(io::Error::other("other runs delete every temporary file"))
 }
 
-/// Removes what killed runs left in this directory. Files that cannot be removed are left; the run still collects.
+/// Removes the leftovers of killed runs from this directory. Ignores files that cannot be removed: the run can still
+/// collect.
 pub fn sweep(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-        // A link that somebody gave such a name is not followed.
+        // Do not follow a link with such a name.
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
@@ -83,7 +84,7 @@ mod tests {
         ];
         expected.sort();
         assert_eq!(left, expected);
-        // A run that was killed holds no lock.
+        // A killed run holds no lock.
         let (file, kept) = alive.keep().unwrap();
         drop(file);
         sweep(path);

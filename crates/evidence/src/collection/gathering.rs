@@ -1,4 +1,4 @@
-//! One source's share of a collection, as its looks come in: screened, judged, spooled and counted.
+//! Screens, judges, spools and counts one source's observations as they arrive.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -36,9 +36,9 @@ pub(super) struct Gathering<'a> {
     tally: Tally,
     discovered: u64,
     population: SourcePopulation,
-    /// What the host does not show, for the warnings.
+    /// The refused settings, for the warnings.
     refusals: Refusals,
-    /// Rows of looks so far.
+    /// The number of observation rows so far.
     looks: u32,
     /// The subject that was screened last.
     last_subject: Arc<str>,
@@ -80,7 +80,7 @@ impl<'a> Gathering<'a> {
                 let totals = host_totals.into_iter().map(|(name, count)| (name.to_string(), count));
                 self.population.host_totals = totals.collect();
                 members.into_iter().try_for_each(|member| self.member(member, spool))?;
-                // At once: a list that is moved as it grows leaves holes as large as itself.
+                // Reserve everything at once: a growing list would be moved, and each move leaves a hole of its size.
                 let looks = usize::try_from(expected).unwrap_or(0);
                 self.part.checks.reserve_exact(looks);
                 spool.reserve(looks);
@@ -152,7 +152,7 @@ impl<'a> Gathering<'a> {
         });
     }
 
-    /// What is missing because the source could not be connected: one error, and a check of each rule that says so.
+    /// Records a source that could not be connected: one error, and a check of each rule with that reason.
     pub(super) fn unconnected(
         &mut self,
         scope: &Scope,
@@ -211,7 +211,7 @@ impl<'a> Gathering<'a> {
         self.part.warnings.push(warning);
     }
 
-    /// A text without what must not be in a bundle: names and messages are the host's too.
+    /// Redacts what must not be in a bundle: names and messages come from the host too.
     fn clean(&self, text: &str) -> String {
         self.screen.redact(text).into_owned()
     }
@@ -223,7 +223,7 @@ impl<'a> Gathering<'a> {
         }
         let refused: Vec<Refusal> = inspection.observations.iter().filter_map(Refusal::of).collect();
         let checks = evaluate::checks(inspection, &looked);
-        // What another observation has made up for left nothing open.
+        // Ignore a refusal that another observation made up for.
         let open = |refusal: &Refusal| checks.iter().any(|check| *check.verdict.reason == *refusal.reason);
         refused.into_iter().filter(open).for_each(|refusal| self.refusals.add(refusal));
         for mut check in checks {
@@ -236,11 +236,11 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Screens what was seen, spools it and counts it; what a check that rests on it names.
+    /// Screens, spools and counts an observation. Returns the basis for its checks.
     fn observed(&mut self, observation: &mut Observation, spool: &mut Spool) -> io::Result<Basis> {
         let warnings = std::mem::take(&mut observation.warnings);
         let warned = !warnings.is_empty();
-        // A refusal is told with all others of its kind.
+        // A refusal is reported together with all others of its kind.
         let told = |warning: &Warning| matches!(&observation.seen, Seen::Denied { reason, .. } if reason.code == warning.code);
         for warning in warnings.into_iter().filter(|warning| !told(warning)) {
             self.warn(warning, true);
@@ -259,7 +259,7 @@ impl<'a> Gathering<'a> {
                         source: Some(self.source.id().to_string()),
                         subject: Some(observation.subject.to_string()),
                     };
-                    // Shown as the outcome of the look.
+                    // Not reported here: the outcome of the observation shows it.
                     self.warn(warning, false);
                     self.part.excluded.push(Excluded { filename: path.clone(), rule: rule.to_string() });
                     observation.seen = Seen::Withheld { rule };
@@ -285,7 +285,7 @@ impl<'a> Gathering<'a> {
         Ok(number.map_or(Basis::Observation(look), Basis::Artifact))
     }
 
-    /// A row of a look without what it brought.
+    /// The row of an observation, without its result.
     pub(super) fn row(
         &self,
         subject: &str,
@@ -319,14 +319,14 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Adds the row of a look; its number.
+    /// Adds the row of an observation and returns its number.
     pub(super) fn look(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
         self.looks = self.looks.saturating_add(1);
         self.part.observations.push(row, spool)?;
         Ok(self.looks)
     }
 
-    /// Adds something that was found.
+    /// Adds a member of the population.
     fn member(&mut self, member: Member, spool: &mut Spool) -> io::Result<()> {
         let Member { kind, name, id, default_branch, archived, visibility, out_of_scope } = member;
         let text = |text: Option<&str>| text.map(|text| self.clean(text));
@@ -346,7 +346,7 @@ impl<'a> Gathering<'a> {
         self.part.members.push(&row, spool)
     }
 
-    /// A subject without what must not be in a bundle. Most checks have the subject of the observation before them.
+    /// Redacts a subject. Most checks have the subject of the observation before them.
     fn clean_subject(&mut self, subject: &mut Arc<str>) {
         if Arc::ptr_eq(subject, &self.last_subject) {
             return;
@@ -358,14 +358,14 @@ impl<'a> Gathering<'a> {
         self.last_subject = Arc::clone(subject);
     }
 
-    /// The words of a check leave memory too: in a large organization they are the most of it.
+    /// Spools the texts of a check too: in a large organization they take up most of the memory.
     fn spool_check(&mut self, check: Check, spool: &mut Spool) -> io::Result<()> {
         self.part.checks.push(check.keep(|words| spool.add_text(&words))?);
         Ok(())
     }
 
-    /// The rule by which `artifact` must be left out. What is merely suspicious becomes a warning: leaving out
-    /// evidence for a false alarm would be a loss that nobody can make good.
+    /// The rule that excludes `artifact`, if any. A merely suspicious match becomes a warning: evidence excluded by a
+    /// false alarm would be lost for good.
     fn forbidden(&mut self, artifact: &Artifact, subject: &str) -> Option<&'static str> {
         let mut findings = self.screen.check(artifact.path().as_str().as_bytes());
         findings.extend(self.screen.check(artifact.bytes()));
@@ -445,7 +445,7 @@ impl<'a> Gathering<'a> {
                     status: failed.status,
                     request_id: failed.request_id.as_deref().map(|id| self.clean(id)),
                 };
-                // One problem of discovery holds up every control that looks at repositories: it is one error.
+                // A discovery problem affects every control that looks at repositories, but it is one error.
                 if self.part.errors.last() != Some(&record) {
                     self.part.errors.push(record);
                 }
@@ -457,10 +457,10 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// What documents call the connection test.
+/// The name of the connection test in documents.
 pub(super) const CONNECTION: &str = "connection";
 
-/// Characters of a host's message in a row, so that no host can fill a document.
+/// The maximum length of a host's message in a row, so that no host can fill a document.
 const MESSAGE_LENGTH: usize = 200;
 
 fn cut(text: &str) -> String {

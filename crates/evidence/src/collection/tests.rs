@@ -1,4 +1,4 @@
-//! Collection with made-up sessions: what the hosts are is not the point, but who was faster and what was left out.
+//! Collection with scripted sessions: tests the order of sources and the handling of excluded artifacts.
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ static FRAMEWORK: Framework = Framework {
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// Look at files, a name and a text each, and judge each of these subjects by them: always as good, so that only
-    /// the engine can say otherwise.
+    /// Observe these files (name and text) and judge each of these subjects by them. The verdict is always a pass, so
+    /// that only the engine can change it.
     Look(&'static [(&'static str, &'static str)], &'static [&'static str]),
     Pause,
 }
@@ -107,7 +107,7 @@ fn session(name: SourceName, steps: &'static [Step]) -> Connected {
     Connected::Session(Box::new(Scripted { name, steps }), Vec::new())
 }
 
-/// The collection, and what is in the spool in the order of arrival.
+/// The collection, and the names in the spool in order of arrival.
 fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let mut spool = Spool::new(directory.path()).unwrap();
@@ -133,9 +133,9 @@ fn the_order_of_the_results_does_not_depend_on_who_is_faster() {
     assert_eq!(subjects, ["a.json", "b.json", "c.json", "d.json"]);
     let names: Vec<&str> = collection.sources.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, ["tortoise", "hare"]);
-    // Side by side: the second source did not wait for the first.
+    // Concurrently: the second source did not wait for the first.
     assert_eq!(spooled.first().unwrap(), "sources/hare/c.json");
-    // And every check rests on its own artifact.
+    // Every check is based on its own artifact.
     for check in &collection.checks {
         let [Basis::Artifact(number)] = check.evidence.all() else { panic!("{check:?}") };
         assert!(spooled[*number as usize].ends_with(&*check.subject));
@@ -162,7 +162,7 @@ fn a_judgement_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
     let expected = [
         ("both", Status::Pass, vec![Basis::Artifact(0), Basis::Artifact(1)]),
         ("each", Status::Pass, vec![Basis::Artifact(0), Basis::Artifact(1)]),
-        // What a part that is not in the bundle showed is not used.
+        // A judgement is dropped if an artifact it is based on is not in the bundle.
         ("tainted", Status::NotVerifiable, vec![Basis::Artifact(2), Basis::Observation(4)]),
         ("alone", Status::Pass, vec![Basis::Artifact(3)]),
     ];

@@ -1,4 +1,4 @@
-//! `evidence collect`: the specification's six steps, and the upload if it is wanted, top to bottom.
+//! `evidence collect`: the specification's six steps and the optional upload, from top to bottom.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ use crate::spool::Spool;
 use evidence_http::{Proxy, recorded};
 use evidence_screen::{self, Screen};
 
-/// The variable that holds the time of a reproducible bundle, as other tools know it.
+/// The standard variable that sets the time of a reproducible bundle.
 const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
-/// How many reasons are named when no evidence could be collected.
+/// The maximum number of reasons listed when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
 
 /// Runs the command.
@@ -44,7 +44,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
-    // 1. Configuration validation, and everything else that can be known before anything is asked.
+    // 1. Validate the configuration, and everything else that can be checked before the first request.
     let config = Config::load(&args.config, env).map_err(Error::Config)?;
     let controls = assemble::controls(&config);
     reporter.event(Event::Configured {
@@ -62,7 +62,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let credentials = credentials(&config, env)?;
     screen.learn(credentials);
     screen.learn(&signing.secrets);
-    // Wanted or not, the key to the platform is in the environment.
+    // The platform's key is in the environment whether or not an upload was requested.
     let platform = config.upload.clone().and_then(|upload| UploadTarget::new(upload, env).ok());
     platform.iter().for_each(|target| target.register_secret(&screen));
     reporter.screen(&screen);
@@ -94,7 +94,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let _directory = OutputDirectory::prepare(&args.output)?;
     let mut spool = Spool::new(&args.output).map_err(failed)?;
 
-    // 2. Connection testing, and 3. artifact collection.
+    // 2. Test the connections, and 3. collect the artifacts.
     let collecting = Cell::new(false);
     let gathered = runtime.block_on(interruptible(&interrupt, async {
         let connected = connect(&config, &surroundings).await?;
@@ -104,7 +104,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
             collection::gather(&connected, config.framework, &screen, &mut spool, env, &*reporter).await;
         Ok((gathered.map_err(failed)?, organization, connected))
     }));
-    // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
+    // Dropping the runtime would wait for a pending name resolution, even after Ctrl-C.
     runtime.shutdown_background();
     if gathered.is_err() {
         reporter.event(Event::Stopped);
@@ -118,7 +118,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     }
     collection.warnings.extend(own_warnings);
 
-    // 4. Normalization, and 5. hint generation.
+    // 4. Normalize, and 5. generate hints.
     let exit = outcome(&collection);
     let results = assemble::judge(&config, &collection);
     let context = RunContext {
@@ -131,10 +131,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
     let findings = finding::findings(&controls, &collection.checks);
-    // What the documents say of them is written; the manifest says nothing of checks.
+    // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
 
-    // 6. Bundle creation.
+    // 6. Create the bundle.
     let delivery = Delivery {
         directory: &args.output,
         key: &signing.key,
@@ -165,7 +165,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     });
     let Some(target) = upload else { return Ok(exit) };
 
-    // 7. Upload, if that is wanted.
+    // 7. Upload, if requested.
     let new = upload::NewBundle {
         bundle: &delivered.path,
         complete: collection.is_complete(),
@@ -180,8 +180,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     Ok(exit)
 }
 
-/// What the collection means for the exit code. A source that could not be connected outweighs an artifact that is
-/// missing, and that one that was left out; non-compliance is not an error.
+/// The exit code of the collection. A source that could not be connected outweighs a missing artifact, which outweighs
+/// an excluded one. Non-compliance is not an error.
 fn outcome(collection: &Collection) -> Exit {
     if collection.unconnected {
         Exit::Connection
@@ -194,7 +194,7 @@ fn outcome(collection: &Collection) -> Exit {
     }
 }
 
-/// Runs `work` until it is done or a signal comes.
+/// Runs `work` until it finishes or a signal arrives.
 async fn interruptible<T>(
     interrupt: &Interrupt,
     work: impl Future<Output = Result<T, Error>>,
@@ -205,7 +205,7 @@ async fn interruptible<T>(
     }
 }
 
-/// The error with what can be done about an interrupted collection: what was read is kept by sources that revalidate.
+/// Adds advice about an interrupted collection: sources that revalidate keep what was read.
 fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[String]) -> Error {
     let Error::Interrupted { exit, .. } = error else { return error };
     let keeps = config.sources.iter().any(|source| source.keeps_records());
@@ -221,8 +221,8 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
     Error::Interrupted { exit, help }
 }
 
-/// Connects every source, side by side. One that fails does not stop the others, unless it is a matter of the
-/// configuration, or none is left; all the failures are reported, not only the first.
+/// Connects every source concurrently. A failed source does not stop the others, unless the error is in the
+/// configuration or no source is left. Every failure is reported, not only the first.
 async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, Error> {
     let attempts = config.sources.iter().map(|source| async move {
         let (attempt, asked) = recorded(source.connect(run)).await;
@@ -264,8 +264,8 @@ fn report_connection(session: &dyn Session, reporter: &dyn Reporter) {
     session.warnings().iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 }
 
-/// The organization the bundle is about: the first that a source of the configuration names, as its host spells it; if
-/// none names one, that of the first source that is connected.
+/// The organization that the bundle describes: the first that a configured source names, spelled as its host spells it;
+/// else that of the first connected source.
 fn organization(config: &Config, connected: &[Connected]) -> String {
     let of_host = |source: &Connected| source.session().map(|session| session.organization().to_string());
     let configured = config.sources.iter().zip(connected).find_map(|(source, connected)| {
@@ -275,7 +275,7 @@ fn organization(config: &Config, connected: &[Connected]) -> String {
     configured.or_else(|| connected.iter().find_map(of_host)).unwrap_or_default()
 }
 
-/// The error without what must not be printed: it quotes the host, and a host may quote the token.
+/// Redacts the error: it quotes the host, and a host may quote the token.
 fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
     let clean = |text: String| screen.redact(&text).into_owned();
     let help = error.help.into_iter().map(clean).collect();
@@ -315,7 +315,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     })
 }
 
-/// The credentials in use. All that are missing or wrong are reported before anything is asked of any source.
+/// The credentials in use. Reports all that are missing or invalid before the first request to any source.
 fn credentials(config: &Config, env: &Env) -> Result<Vec<String>, Error> {
     let (mut credentials, mut errors) = (Vec::new(), Vec::new());
     for source in &config.sources {
@@ -327,7 +327,7 @@ fn credentials(config: &Config, env: &Env) -> Result<Vec<String>, Error> {
     if errors.is_empty() { Ok(credentials) } else { Err(Error::Connect(errors)) }
 }
 
-/// What a killed run has read is kept by sources that revalidate, and by no others.
+/// Only sources that revalidate keep what an interrupted run has read.
 fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
     if !args.resume {
         return Ok(());
@@ -349,8 +349,8 @@ fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
     })
 }
 
-/// The environment that the documents take their times from. The variable counts only with the flag: a build system
-/// that exports it must not date evidence.
+/// The environment for the times in documents. The variable takes effect only with the flag: a build system that
+/// exports it must not backdate evidence.
 fn documents_env(args: &CollectArgs, env: &Env) -> Result<Env, Error> {
     if !args.reproducible {
         return Ok(env.clone());
@@ -376,7 +376,7 @@ fn documents_env(args: &CollectArgs, env: &Env) -> Result<Env, Error> {
     }
 }
 
-/// What the run says of itself, on the screen and in the manifest.
+/// The run's warnings about itself, for the screen and the manifest.
 fn own_warnings(signing: &LoadedKey, env: &Env) -> Vec<Warning> {
     let warning = |code: &str, message: String| Warning {
         code: code.to_string(),
@@ -395,7 +395,7 @@ fn own_warnings(signing: &LoadedKey, env: &Env) -> Vec<Warning> {
     key.into_iter().chain(fixed).collect()
 }
 
-/// The different reasons why nothing was collected.
+/// The distinct reasons why nothing was collected.
 fn reasons(collection: &Collection) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for error in &collection.errors {

@@ -1,4 +1,4 @@
-//! `evidence init`: a configuration to begin with.
+//! `evidence init`: writes a starter configuration.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
         path: args.config.clone(),
         source,
     };
-    // Before the keys: a command that fails half way should not leave a key behind.
+    // Check before creating keys: a command that fails halfway should not leave a key behind.
     if args.config.symlink_metadata().is_ok() {
         return Err(failed(taken()));
     }
@@ -36,13 +36,13 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
         "\nNext\n  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
         shell_path(&args.config)
     ));
-    // A closed pipe is the reader's business.
+    // Ignore a closed pipe.
     let _ = io::stdout().write_all(out.as_bytes());
     pair.iter().for_each(KeyPair::warn);
     Ok(Exit::Success)
 }
 
-/// The key as the configuration names it: relative to the configuration's directory, or in full.
+/// The key's path for the configuration: relative to the configuration's directory, or absolute.
 fn seen_from(config: &Path, key: &Path) -> PathBuf {
     let directory = config.parent().filter(|directory| !directory.as_os_str().is_empty());
     let Some(directory) = directory.filter(|directory| *directory != Path::new(".")) else {

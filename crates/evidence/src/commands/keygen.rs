@@ -1,4 +1,4 @@
-//! `evidence keygen`: a key pair that every tool can read.
+//! `evidence keygen`: creates a key pair in standard formats.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::signing;
 /// Runs the command.
 pub(super) fn run(args: &KeygenArgs) -> Result<Exit, Error> {
     let pair = write_key_pair(&args.output)?;
-    // A closed pipe is the reader's business.
+    // Ignore a closed pipe.
     let _ = io::stdout().write_all(pair.describe().as_bytes());
     pair.warn();
     Ok(Exit::Success)
@@ -31,7 +31,7 @@ pub(super) struct KeyPair {
 }
 
 impl KeyPair {
-    /// Where the keys are and how they are recognised.
+    /// The paths and identifiers of the keys.
     pub(super) fn describe(&self) -> String {
         format!(
             "private key  {}  (keep it secret; anyone who has it can sign as you)\n\
@@ -47,7 +47,7 @@ impl KeyPair {
         )
     }
 
-    /// Says on standard error that `collect` will refuse the key where it is, if it will.
+    /// Warns on standard error if `collect` will refuse the key at its location.
     pub(super) fn warn(&self) {
         let Ok(Some(weakness)) = signing::weakness(&self.private) else { return };
         let mut text = format!(
@@ -58,7 +58,7 @@ impl KeyPair {
     }
 }
 
-/// Makes a key pair: the private key for its owner alone, the public key beside it.
+/// Creates a key pair: the private key readable by its owner alone, the public key next to it.
 pub(super) fn write_key_pair(private: &Path) -> Result<KeyPair, Error> {
     let public = public_path(private);
     let failed = |path: &Path| {
@@ -94,12 +94,12 @@ pub(super) fn public_path(private: &Path) -> PathBuf {
     private.with_file_name(name)
 }
 
-/// The error for a file that is there already; the standard one speaks of an "entity".
+/// The error for an existing file; the standard message speaks of an "entity".
 pub(super) fn taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "it already exists")
 }
 
-/// Writes a file that must not be there yet.
+/// Writes a file that must not exist yet.
 pub(super) fn write_new(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
     let mut file = file::create_new(path, readers)?;
     file.write_all(bytes)?;

@@ -1,4 +1,4 @@
-//! One file per command. A command ties the stages together and owns what it prints on stdout.
+//! One file per command. A command connects the stages and owns what it prints to stdout.
 
 mod collect;
 mod init;
@@ -21,7 +21,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// Runs the command, says what went wrong, and returns the exit code.
+/// Runs the command, prints its error and returns the exit code.
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
     let outcome = match cli.command {
         Command::Collect(args) => collect::run(&args, env, arguments),
@@ -43,7 +43,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
     report(outcome)
 }
 
-/// How a command ends; an error is printed: `error: what failed`, then what to do.
+/// Converts the outcome into an exit code. Prints an error as `error: what failed`, then what to do.
 pub fn report(outcome: Result<Exit, Error>) -> Exit {
     match outcome {
         Ok(exit) => exit,
@@ -62,14 +62,14 @@ fn print_error(error: &Error) {
     let cyan = anstyle::AnsiColor::Cyan.on_default();
     let mut text = String::new();
     if let Error::Config(config) = error {
-        // The configuration's problems come with their own layout.
+        // The configuration's problems have their own layout.
         let color = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
         text.push_str(&config.render(color));
         if !text.ends_with('\n') {
             text.push('\n');
         }
     } else {
-        // It may quote a host, and a host may quote a secret.
+        // The error may quote a host, and a host may quote a secret.
         let clean = |text: &str| evidence_screen::shared().redact(text).into_owned();
         for (message, help) in error.failures() {
             text.push_str(&format!("{red}error{red:#}: {}\n", clean(&message)));
@@ -78,6 +78,6 @@ fn print_error(error: &Error) {
             }
         }
     }
-    // Nobody reads a closed pipe.
+    // Ignore a closed pipe.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The commands that `collect` names as next. They work as they are printed, in the shell that collected.
+//! The follow-up commands that `collect` prints. They work when pasted into the shell that ran `collect`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
 use crate::report::format::shell_path;
 
-/// The commands, ready to be typed.
+/// The commands, ready to paste.
 pub(super) struct Next {
     pub(super) verify: String,
     pub(super) show: String,
@@ -28,7 +28,7 @@ pub(super) fn next(
 ) -> Next {
     let bundle = shell_path(bundle);
     let config = format!("--config {}", shell_path(config));
-    // The first that is named decides, so that a configuration does not always come to its turn.
+    // The first place that names trusted keys wins, so the configuration's key may not be consulted.
     let overruled = !signing.trusted_keys.is_empty() || env.var_os("EVIDENCE_TRUSTED_KEYS").is_some();
     let trust = match public_file(&signing.key, key) {
         Some(path) => format!("-k {}", shell_path(&path)),
@@ -42,7 +42,7 @@ pub(super) fn next(
     }
 }
 
-/// The file with the public key beside the private one, as `evidence keygen` or `ssh-keygen` names it.
+/// The public key file next to the private one, as `evidence keygen` or `ssh-keygen` names it.
 fn public_file(private: &KeySource, key: &PublicKey) -> Option<PathBuf> {
     let private = match private {
         KeySource::File(path) => path,

@@ -1,4 +1,4 @@
-//! `evidence schema`, `evidence completions`, `evidence man`: what other programs read.
+//! `evidence schema`, `evidence completions`, `evidence man`: output for other programs.
 
 use std::io::{self, Write as _};
 
@@ -53,7 +53,7 @@ fn put(text: &[u8]) -> Result<Exit, Error> {
     }
 }
 
-/// For the formats that are read by programs: a list without rows is easily overlooked.
+/// A note for machine-readable formats, where an empty list is easily overlooked.
 pub(super) fn note_empty() {
     let _ = anstream::stderr().write_all(b"note: nothing matches the filters\n");
 }

@@ -1,4 +1,4 @@
-//! `evidence report`: the page of a bundle that a trusted key signed.
+//! `evidence report`: prints the report of a bundle that a trusted key signed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// How much of a file is kept in memory before it goes to a temporary file.
+/// The size up to which a file stays in memory before it moves to a temporary file.
 const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
     evidence_report::write(REPORT, &kept, &mut made).map_err(unmakeable)?;
     let page = match kept.take(REPORT) {
         Some(mut signed) if !args.remake => {
-            // Another version may write the page otherwise.
+            // Another version may render the page differently.
             let is_comparable = bundle.tool_version == env!("CARGO_PKG_VERSION");
             if is_comparable && !same(&mut signed, &mut made).map_err(unwritable)? {
                 warn_of_difference();
@@ -55,7 +55,7 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// The page that was signed is not what its documents say.
+/// Warns that the signed page differs from the bundle's documents.
 fn warn_of_difference() {
     let yellow = AnsiColor::Yellow.on_default().bold();
     let text = format!(
@@ -75,7 +75,7 @@ fn unmakeable(error: io::Error) -> Error {
     }
 }
 
-/// The documents of a bundle and its report, until the bundle is verified.
+/// The documents of a bundle and its report, held until the bundle is verified.
 #[derive(Default)]
 struct Kept(BTreeMap<String, RefCell<SpooledTempFile>>);
 
@@ -123,13 +123,13 @@ fn print(mut page: SpooledTempFile) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     let printed = page.rewind().and_then(|()| io::copy(&mut page, &mut out)).and_then(|_| out.flush());
     match printed {
-        // A closed pipe is the reader's business.
+        // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(()),
     }
 }
 
-/// Writes the page under this name, whole or not at all.
+/// Writes the page under this name, completely or not at all.
 fn save(mut page: SpooledTempFile, path: &Path) -> Result<(), Error> {
     let failed = |source| Error::Write { path: path.to_path_buf(), source, help: None };
     let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());

@@ -1,6 +1,6 @@
-//! `evidence sample`: which checks, or which members of the population, an auditor looks at.
+//! `evidence sample`: draws the checks, or the members of the population, for an auditor to examine.
 //!
-//! The sample is drawn while the bundle is verified, and printed only after its last byte was.
+//! The sample is drawn while the bundle is verified, and printed only after the last byte was.
 
 mod csv;
 mod json;
@@ -80,20 +80,20 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
         SampleFormat::Csv => csv::print(args, &bundle, &rows),
     };
     match printed {
-        // A closed pipe is the reader's business.
+        // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(Exit::Success),
     }
 }
 
-/// What was drawn.
+/// The drawn rows.
 enum Rows {
     Checks(Sample<SampledCheck>),
     Population(Sample<Member>),
 }
 
 impl Rows {
-    /// How many rows the sample was drawn from.
+    /// The number of rows that the sample was drawn from.
     fn of(&self) -> u64 {
         match self {
             Rows::Checks(sample) => sample.rows,
@@ -102,7 +102,7 @@ impl Rows {
     }
 }
 
-/// A filter that was given and belongs to the other list.
+/// A filter that was given but belongs to the other list.
 fn foreign_option(args: &SampleArgs) -> Option<&'static str> {
     let CheckFilterArgs { status, control, rule, .. } = &args.filter;
     let given = match args.from {
@@ -125,7 +125,7 @@ fn member_filter(args: &SampleArgs) -> MemberFilter {
     }
 }
 
-/// The filters in the words of the command line, for the record; empty without any.
+/// The filters as command-line options, for the record; empty without any.
 fn filters(args: &SampleArgs) -> String {
     let CheckFilterArgs { status, control, rule, source, subject } = &args.filter;
     let status: Vec<String> = status.iter().filter_map(clap_name).collect();
@@ -153,12 +153,12 @@ fn clap_name(value: &impl clap::ValueEnum) -> Option<String> {
     Some(value.to_possible_value()?.get_name().to_string())
 }
 
-// The same on every system: it is part of the record of a draw.
+// The same on every system, because it is part of the record of a draw.
 fn printable_word(text: &str) -> String {
     evidence_os::shell::posix_word(&evidence_bundle::text::Printable(text).to_string())
 }
 
-/// When the bundle says it was made.
+/// The creation time in the bundle.
 fn created(bundle: &VerifiedBundle) -> String {
     evidence_bundle::time::format(bundle.created_at).unwrap_or_default()
 }

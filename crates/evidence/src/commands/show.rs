@@ -1,7 +1,7 @@
-//! `evidence show`: what is in a bundle that a trusted key signed.
+//! `evidence show`: prints the contents of a bundle that a trusted key signed.
 //!
-//! The checks are written down while the bundle is verified, and printed only after its last byte was: nothing of a bundle
-//! that is not intact is shown.
+//! The checks are spooled while the bundle is verified, and printed only after the last byte was: nothing of a damaged
+//! bundle is shown.
 
 mod json;
 mod markdown;
@@ -25,7 +25,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// How much of a list is kept in memory before it goes to a temporary file.
+/// The size up to which a list stays in memory before it moves to a temporary file.
 const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
@@ -55,13 +55,13 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
         note_empty();
     }
     match checks.sink.print(&bundle) {
-        // A closed pipe is the reader's business.
+        // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(Exit::Success),
     }
 }
 
-/// A check and where it belongs.
+/// A check and its control.
 struct Row<'a> {
     control: &'a ControlHead,
     check: &'a Check,
@@ -74,7 +74,7 @@ impl Row<'_> {
     }
 }
 
-/// The filter that these options describe.
+/// The filter for these options.
 pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
     let status = |name: &StatusName| match name {
         StatusName::Pass => Status::Pass,
@@ -91,7 +91,7 @@ pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
     }
 }
 
-/// A control, fit to print, and how many of all its checks have which status.
+/// A control, safe to print, and how many of its checks have each status.
 struct Control {
     id: String,
     title: String,
@@ -99,7 +99,7 @@ struct Control {
     counts: Counts,
 }
 
-/// The checks that were asked for, written down.
+/// The requested checks, spooled.
 struct Listing {
     filter: CheckFilter,
     controls: Vec<Control>,
@@ -177,7 +177,7 @@ fn print_csv(table: Table<SpooledTempFile>, out: &mut dyn io::Write) -> io::Resu
     out.flush()
 }
 
-/// A list that may be long, until the bundle is verified.
+/// A list that may be long, held until the bundle is verified.
 fn spooled() -> SpooledTempFile {
     SpooledTempFile::new(IN_MEMORY)
 }

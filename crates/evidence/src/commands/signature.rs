@@ -1,7 +1,7 @@
-//! `evidence verify --signature`: did a key I trust sign this file?
+//! `evidence verify --signature`: checks that a trusted key signed this file.
 //!
-//! For files that are not bundles, such as the SHA256SUMS of a release. The signature is that of a bundle: 64 bytes, Ed25519
-//! over the file's own bytes.
+//! For files other than bundles, such as the SHA256SUMS of a release. The signature has the format of a bundle's: 64
+//! bytes, Ed25519 over the file's own bytes.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// The most bytes that are read: Ed25519 needs the whole message at once.
+/// The maximum file size: Ed25519 needs the whole message at once.
 const FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Runs the command.

@@ -1,6 +1,6 @@
-//! Whom the caller trusts, and what a bundle must be: the options that `verify` shares with other commands.
+//! The trusted keys and the expectations about a bundle: options that `verify` shares with other commands.
 //!
-//! Only what the caller names counts. Nothing of a bundle is looked at here.
+//! Only the caller's options count. Nothing here reads the bundle.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::signing;
 
-/// What a bundle is held against.
+/// The requirements for a bundle.
 pub(super) struct Terms {
     pub(super) trust: TrustRoot,
     pub(super) expectations: Expectations,
 }
 
-/// The trust root and the expectations that these options name.
+/// The trust root and the expectations from these options.
 pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<Terms, Error> {
     let trust = trust_root(args, env)?;
     let expectations = Expectations {
@@ -35,8 +35,8 @@ pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<Terms, Error> {
     Ok(Terms { trust, expectations })
 }
 
-/// The first place that names a key decides; they do not mix. Only what the caller names counts, never what happens to
-/// be in the working directory: that may be a stranger's folder, with a configuration and a key of the stranger's.
+/// The first place that names a key wins; places are not combined. Only the caller's choice counts, never the contents
+/// of the working directory: that may be untrusted, with a configuration and a key of its own.
 pub(super) fn trust_root(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error> {
     let mut trust = TrustRoot::new();
     if !args.public_key.is_empty() {

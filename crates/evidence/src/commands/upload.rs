@@ -1,8 +1,8 @@
-//! `evidence upload`, and what `collect --upload` does behind its bundle: look at the bundle on this machine, then hand
-//! exactly these bytes over.
+//! `evidence upload`, and the upload step of `collect --upload`: check the bundle on this machine, then upload exactly
+//! these bytes.
 //!
-//! What is sent are the bytes that were looked at, through the same open file; a file that changes in between does not
-//! arrive. The local bundle is deleted in one case: it is configured, and the platform says it has verified the bundle.
+//! The checked bytes are sent from the same open file, so a file that changes in between is not accepted. The local
+//! bundle is deleted only if that is configured and the platform reports the bundle as verified.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write as _};
@@ -31,10 +31,10 @@ use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use evidence_http::{Parcel, Proxy};
 use evidence_screen::{self, Screen};
 
-/// The configuration whose platform counts if none is named. The keys in it do not: see [`trust::trust_root`].
+/// The configuration whose platform is used if none is given. Its keys are not trusted: see [`trust::trust_root`].
 const DEFAULT_CONFIG: &str = "./evidence.yaml";
 
-/// What an upload needs of the run it is a part of.
+/// The parts of the run that an upload needs.
 pub(super) struct UploadContext<'a> {
     pub(super) env: &'a Env,
     pub(super) interrupt: &'a Interrupt,
@@ -42,19 +42,19 @@ pub(super) struct UploadContext<'a> {
     pub(super) reporter: &'a Arc<dyn Reporter>,
 }
 
-/// A bundle that was just collected.
+/// A newly collected bundle.
 pub(super) struct NewBundle<'a> {
     pub(super) bundle: &'a Path,
     pub(super) complete: bool,
     /// The key that signed it.
     pub(super) key: PublicKey,
-    /// The command that uploads it.
+    /// The command that retries the upload.
     pub(super) again: String,
 }
 
 /// Runs `evidence upload`.
 pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
-    // 1. The platform, the key to it, and the keys to trust: everything that can be known before the bundle is read.
+    // 1. The platform, its API key and the trusted keys: everything that can be checked before reading the bundle.
     let config = configuration(args, env)?;
     let verify_here = config.verify_before_upload;
     let target = target(config, env, false)?;
@@ -84,13 +84,13 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let uploaded = deliver(&target, &args.bundle, &looked, &context)
         .map_err(|failure| failed(failure, &args.bundle, again(args)))?;
     if args.quiet {
-        // A closed pipe is the reader's business.
+        // Ignore a closed pipe.
         let _ = writeln!(io::stdout(), "{}", uploaded.url);
     }
     Ok(Exit::Success)
 }
 
-/// The platform that a collection is to be uploaded to, if it is, before anything is collected.
+/// The platform that the collection will be uploaded to, if any, before anything is collected.
 pub(super) fn intended(
     args: &CollectArgs,
     config: &Config,
@@ -107,14 +107,14 @@ pub(super) fn intended(
     Ok(Some(target))
 }
 
-/// What a dry run can find out: signs in, and asks what would come of a bundle that this key signs.
+/// The dry run of an upload: signs in, and asks whether a bundle signed with this key would be accepted.
 pub(super) fn check(target: &UploadTarget, signer: &KeyId, context: &UploadContext<'_>) -> Result<(), Error> {
     let upload =
         Upload::new(target, context.env, context.screen, context.reporter).map_err(Error::UploadCheck)?;
     block_on(context.interrupt, upload.check(signer)).map_err(Error::UploadCheck)
 }
 
-/// Runs `work` until it is done or a signal comes.
+/// Runs `work` until it finishes or a signal arrives.
 fn block_on<T>(
     interrupt: &Interrupt,
     work: impl Future<Output = Result<T, UploadError>>,
@@ -128,12 +128,12 @@ fn block_on<T>(
             exit = interrupt.wait() => Err(UploadError::Interrupted(exit)),
         }
     });
-    // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
+    // Dropping the runtime would wait for a pending name resolution, even after Ctrl-C.
     runtime.shutdown_background();
     outcome
 }
 
-/// Uploads what was just collected, unless it is incomplete and only complete bundles are wanted.
+/// Uploads the new bundle, unless it is incomplete and only complete bundles may be uploaded.
 pub(super) fn collected(
     target: &UploadTarget,
     new: &NewBundle<'_>,
@@ -166,7 +166,7 @@ fn failed(failure: UploadError, bundle: &Path, again: String) -> Error {
     Error::Upload { failure, bundle: bundle.to_path_buf(), again }
 }
 
-/// Sends the parcel and says what came of it.
+/// Sends the parcel and reports the result.
 fn deliver(
     target: &UploadTarget,
     bundle: &Path,
@@ -196,7 +196,7 @@ fn deliver(
     Ok(uploaded)
 }
 
-/// Deletes the bundle, if its name still means the file that was sent.
+/// Deletes the bundle, if the path still refers to the file that was sent.
 fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
     if !file::is_named(sent, bundle)? {
         return Err(io::Error::other("the path now names another file, or a link"));
@@ -204,7 +204,7 @@ fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
     fs::remove_file(bundle)
 }
 
-/// What is configured, with what the command line says over it.
+/// The configuration, overridden by the command line.
 fn configuration(args: &UploadArgs, env: &Env) -> Result<UploadConfig, Error> {
     let path = match &args.config {
         Some(path) => Some(path.as_path()),
@@ -225,7 +225,7 @@ fn configuration(args: &UploadArgs, env: &Env) -> Result<UploadConfig, Error> {
     let mut upload = match (configured.as_ref().and_then(|config| config.upload.clone()), named) {
         (Some(upload), None) => upload,
         (Some(upload), Some(url)) if upload.api_url == url => upload,
-        // Another platform: the configured address for people is not its.
+        // The configured `platform_url` belongs to another platform.
         (Some(upload), Some(url)) => UploadConfig { platform_url: url.clone(), api_url: url, ..upload },
         (None, Some(url)) => UploadConfig::at(url),
         (None, None) => return Err(no_platform(path)),
@@ -257,12 +257,12 @@ fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<UploadTar
     UploadTarget::new(config, env).map_err(|source| Error::ApiKey { source, collecting })
 }
 
-/// The keys that `evidence verify` would trust: only a configuration that is named says whom.
+/// The keys that `evidence verify` would trust: a configuration counts only if it was given explicitly.
 fn trusted(args: &UploadArgs, env: &Env) -> Result<TrustRoot, Error> {
     trust::trust_root(&TrustArgs { config: args.config.clone(), ..TrustArgs::default() }, env)
 }
 
-/// The command that says the same again.
+/// The command that repeats this upload.
 fn again(args: &UploadArgs) -> String {
     let mut text = format!("evidence upload {}", shell_path(&args.bundle));
     let config = args.config.as_ref().map(|config| format!(" --config {}", shell_path(config)));
@@ -273,14 +273,14 @@ fn again(args: &UploadArgs) -> String {
     Printable(&text).to_string()
 }
 
-/// A bundle that was looked at, and is still open.
+/// A checked bundle, still open.
 struct CheckedBundle {
     file: Arc<File>,
     parcel: Parcel,
     judged: LocalVerdict,
 }
 
-/// What the look brought.
+/// The result of the check.
 #[derive(Debug)]
 enum LocalVerdict {
     Verified { signer: KeyId, bundle_id: String, trusted_by: String, complete: bool },
@@ -289,7 +289,7 @@ enum LocalVerdict {
 }
 
 impl CheckedBundle {
-    /// The key that signed it, if that is known.
+    /// The key that signed it, if known.
     fn signer(&self) -> Option<&KeyId> {
         match &self.judged {
             LocalVerdict::Verified { signer, .. } | LocalVerdict::NotAuthenticated { signer, .. } => {
@@ -299,7 +299,7 @@ impl CheckedBundle {
         }
     }
 
-    /// The id that its manifest gives it, if that is known.
+    /// The id in its manifest, if known.
     fn bundle_id(&self) -> Option<&str> {
         match &self.judged {
             LocalVerdict::Verified { bundle_id, .. } | LocalVerdict::NotAuthenticated { bundle_id, .. } => {
@@ -320,7 +320,7 @@ impl CheckedBundle {
     }
 }
 
-/// Why a bundle is not sent at all.
+/// The error for a bundle that is not sent at all.
 fn unsent(failure: Failure, bundle: &Path) -> Error {
     let bundle = bundle.to_path_buf();
     let help = match failure {
@@ -335,8 +335,8 @@ fn unsent(failure: Failure, bundle: &Path) -> Error {
     Error::NotJudged { bundle, source: failure, help }
 }
 
-/// Opens the bundle, verifies it if there is a trust root to do it with, and takes its digest in the same pass: what is
-/// sent later is what was verified.
+/// Opens the bundle, verifies it if there is a trust root, and computes its digest in the same pass, so that the bytes
+/// sent later are the bytes verified.
 fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<CheckedBundle, Failure> {
     let file = Arc::new(input::open(bundle).map_err(Failure::CannotJudge)?);
     let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
@@ -360,14 +360,14 @@ fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Resu
             }
         }
     };
-    // A verified bundle has been read to its end.
+    // Reads an unverified bundle; verification has read a verified one to its end.
     io::copy(&mut reader, &mut io::sink()).map_err(Failure::CannotJudge)?;
     let Digesting { hasher, bytes, .. } = reader;
     let parcel = Parcel::new(Arc::clone(&file), bytes, hasher.finalize().into());
     Ok(CheckedBundle { file, parcel, judged })
 }
 
-/// Reads a file until there is a signal, and keeps count of what it reads.
+/// Reads a file until a signal arrives, and hashes and counts the bytes.
 struct Digesting<'a> {
     file: &'a File,
     interrupt: &'a Interrupt,
@@ -378,7 +378,7 @@ struct Digesting<'a> {
 impl Read for Digesting<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.interrupt.raised().is_some() {
-            // Not ErrorKind::Interrupted: that would be tried again for ever.
+            // Not ErrorKind::Interrupted: readers would retry for ever.
             return Err(io::Error::other("stopped by a signal"));
         }
         let read = self.file.read(buffer)?;

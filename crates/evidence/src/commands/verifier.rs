@@ -1,4 +1,4 @@
-//! `evidence verifier`: the page that verifies bundles offline in a browser.
+//! `evidence verifier`: writes the page that verifies bundles offline in a browser.
 
 use std::io::{self, Write as _};
 

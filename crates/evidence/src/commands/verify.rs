@@ -1,7 +1,7 @@
-//! `evidence verify`: is this bundle what a key I trust has signed?
+//! `evidence verify`: checks that a trusted key signed this bundle.
 //!
-//! It reads the bundle and nothing that the bundle names, asks no network, and never says VERIFIED without a trust
-//! root that came from outside the bundle.
+//! It reads the bundle and nothing that the bundle refers to, uses no network, and never prints VERIFIED without a
+//! trust root from outside the bundle.
 
 use std::io::{self, BufReader, Write as _};
 use std::path::Path;
@@ -26,11 +26,11 @@ pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
-    // 0. The trust root, before anything of the bundle is looked at.
+    // 0. Load the trust root before reading the bundle.
     let Terms { trust, expectations } = match terms(&args.trust, env) {
         Ok(terms) => terms,
         Err(error) => {
-            // A program that reads the verdict gets one, whatever keeps this from being judged.
+            // A program that asked for a verdict gets one, even if the bundle cannot be judged.
             if args.json {
                 put(&document(&Report::not_judged(Chain(&error).to_string())));
             }
@@ -55,7 +55,7 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
     verdict.map(|_| Exit::Success).map_err(|failure| error(&failure))
 }
 
-/// How a command ends that needs a bundle which a trusted key signed; what happened is printed already.
+/// The error of a command that needs a bundle signed by a trusted key. The failure is already printed.
 pub(super) fn error(failure: &Failure) -> Error {
     match failure {
         Failure::NotWhatWasSigned(_) => Error::NotVerified,
@@ -65,7 +65,7 @@ pub(super) fn error(failure: &Failure) -> Error {
     }
 }
 
-/// Prints why `command` shows nothing of a bundle: a verdict for programs that asked for JSON, else text on stderr.
+/// Prints why `command` shows nothing of a bundle: as a JSON verdict if requested, else as text on stderr.
 pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, json: bool) {
     match failure {
         Failure::CannotJudge(error) => cannot_judge(bundle, error, json),
@@ -76,12 +76,12 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
     }
 }
 
-/// A closed pipe is the reader's business: the exit code has the result as well.
+/// Ignores a closed pipe: the exit code has the result as well.
 fn put(text: &[u8]) {
     let _ = io::stdout().lock().write_all(text);
 }
 
-/// Prints the verdict on stdout, as text or as JSON.
+/// Prints the verdict to stdout, as text or as JSON.
 fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: &Report<'_>) {
     if args.json {
         put(&document(report));
@@ -95,7 +95,7 @@ pub(super) fn file_name(bundle: &Path) -> String {
     Printable(&name).to_string()
 }
 
-/// The styled headline of a verdict, and what follows it in its line.
+/// The styled headline of a verdict, and the rest of its line.
 fn headline(verdict: &Verdict) -> String {
     let style = match verdict.tone {
         Tone::Good => GREEN,
@@ -158,7 +158,7 @@ fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
         return;
     }
     let path = bundle.to_string_lossy();
-    // An error is said even when quiet: nothing was judged.
+    // An error is printed even with `--quiet`: nothing was judged.
     let _ = writeln!(
         anstream::stderr(),
         "{RED}error{RED:#}: cannot read the bundle {}: {detail}",

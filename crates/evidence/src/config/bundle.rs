@@ -1,4 +1,4 @@
-//! `bundle`: how the bundle is signed, how large it may be, and what is written beside it.
+//! `bundle`: how the bundle is signed, its maximum size, and the files written next to it.
 
 use super::{BundleConfig, KeySource, SigningConfig};
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};

@@ -1,4 +1,4 @@
-//! Keys that hold controls, and the rules that they want.
+//! Keys that hold controls, and the rules these controls need.
 
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
@@ -7,7 +7,7 @@ use evidence_settings::problem::Complaint;
 use crate::framework::{self, Control};
 use crate::rule::Rule;
 
-/// The controls that one key takes.
+/// The controls that a key accepts.
 pub(crate) const fn controls_of(taken: fn() -> Vec<&'static str>) -> Vocabulary {
     Vocabulary {
         noun: "control",
@@ -23,13 +23,13 @@ pub(crate) fn all() -> Vec<&'static str> {
     framework::controls().map(|control| control.id).collect()
 }
 
-/// The controls that any of `rules` counts for.
+/// The controls that use any of `rules`.
 pub(crate) fn served_by(rules: &[&Rule]) -> Vec<&'static str> {
     let served = |control: &&Control| rules.iter().any(|rule| control.rests_on(rule));
     framework::controls().filter(served).map(|control| control.id).collect()
 }
 
-/// A list of controls, in the order documents list them.
+/// A list of controls, in document order.
 pub(crate) fn controls(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -40,7 +40,7 @@ pub(crate) fn controls(
     Some(framework::controls().filter(is_named).collect())
 }
 
-/// The rules of one source that are wanted: those of the controls in its own list, or of the top-level one.
+/// The rules of one source to evaluate: those of the controls in its own list, else in the top-level list.
 pub(crate) fn wanted(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,

@@ -107,7 +107,7 @@ struct FileSettings {
     upload: Option<UploadConfig>,
 }
 
-/// The configuration, if the file has no problem.
+/// The configuration, if the file has no problems.
 pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -120,7 +120,7 @@ pub(crate) fn decode(
 }
 
 fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings> {
-    // Each part is read before any is asked for, so that all their problems are found.
+    // Decode every part before unwrapping any, so that all problems are found.
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let sources = decoder

@@ -1,10 +1,10 @@
-//! The configuration after validation: what the rest of the tool may rely on.
+//! The configuration after validation.
 //!
-//! The types here exist only when every rule of the file holds, so no later stage checks them again. Nothing here
-//! reads a secret: the file only ever *names* environment variables.
+//! The types here exist only if the file satisfies every rule, so no later stage checks again. Nothing here reads a
+//! secret: the file only *names* environment variables.
 //!
-//! The keys are declared in `file`, `bundle`, `upload` and beside each source; `evidence_settings` reads a file along these
-//! declarations, and makes the schema, the template and the reference from them.
+//! The keys are declared in `file`, `bundle`, `upload` and next to each source. From these declarations,
+//! `evidence_settings` reads files and generates the schema, the template and the reference.
 
 mod bundle;
 pub(crate) mod controls;
@@ -32,7 +32,7 @@ use crate::source::Configured;
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The file it was read from, as the user named it.
+    /// The path of the file, as the user gave it.
     pub path: PathBuf,
     /// SHA-256 of the file's bytes, lower-case hex, for `run.json`.
     pub sha256: String,
@@ -55,7 +55,7 @@ pub struct BundleConfig {
     pub signing: SigningConfig,
     /// `bundle.max_size_mb` in bytes (1 MB = 1,000,000 bytes) of the finished archive.
     pub max_size_bytes: u64,
-    /// `bundle.detached_signature`: whether OpenSSH's signature over the archive is written beside it.
+    /// `bundle.detached_signature`: whether to write an OpenSSH signature over the archive next to it.
     pub detached_signature: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct SigningConfig {
 /// Where the private signing key is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// `private_key_path`, `~` expanded, seen from the working directory.
+    /// `private_key_path`, with `~` expanded, relative to the working directory.
     File(PathBuf),
     /// `private_key_env`: a variable that holds the PEM, or base64 of it.
     Env(String),
@@ -115,18 +115,18 @@ impl Config {
     /// Reads and validates a configuration file.
     ///
     /// # Errors
-    /// Every problem of the file, found in one run.
+    /// Fails with every problem of the file.
     pub fn load(path: &Path, env: &Env) -> Result<Config, ConfigError> {
         let (bytes, _) =
             input::read(path, MAX_FILE_BYTES).map_err(|error| file::DOCUMENT.unreadable(path, &error))?;
         Config::from_bytes(path, &bytes, env)
     }
 
-    /// Validates the bytes of a configuration file; `path` is what messages call it, and relative paths in the file are
+    /// Validates the bytes of a configuration file. Messages name it `path`, and relative paths in the file are
     /// relative to its directory.
     ///
     /// # Errors
-    /// Every problem of the file, found in one run.
+    /// Fails with every problem of the file.
     pub fn from_bytes(path: &Path, bytes: &[u8], env: &Env) -> Result<Config, ConfigError> {
         let variables = |name: &str| env.var_os(name).map(OsStr::to_os_string);
         file::DOCUMENT.decode(path, bytes, &variables, |decoder, fields| {
@@ -140,12 +140,12 @@ pub fn schema() -> serde_json::Value {
     file::DOCUMENT.schema()
 }
 
-/// Every key as Markdown.
+/// The reference of every key, as Markdown.
 pub fn reference() -> String {
     file::DOCUMENT.reference()
 }
 
-/// The configuration for this organization and this private key, with every key explained.
+/// A configuration for this organization and this private key that explains every key.
 pub fn template(org: &str, key_path: &str) -> String {
     file::DOCUMENT.template(&[
         ("sources.codehost.org", org),

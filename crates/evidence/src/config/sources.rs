@@ -1,4 +1,4 @@
-//! `sources`: which sources are configured. Each declares its keys in its own folder; the list of them is
+//! `sources`: the configured sources. Each declares its keys in its own folder; they are listed in
 //! [`KINDS`](crate::source::KINDS).
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) static SECTION: Section = Section {
     not_empty: true,
 };
 
-/// The sources; `controls` is the top-level list, if it is good.
+/// The sources; `controls` is the top-level list, if it is valid.
 pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -27,7 +27,7 @@ pub(crate) fn decode(
     let mut sources = Vec::new();
     for (kind, key) in KINDS.iter().zip(KEYS) {
         if let Some(fields) = decoder.section(fields, key) {
-            // Each is decoded before any is asked for, so that all their problems are found.
+            // Decode every source before unwrapping any, so that all problems are found.
             sources.push((kind.decode)(decoder, &fields, controls));
         }
     }

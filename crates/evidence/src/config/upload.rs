@@ -180,7 +180,7 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<U
 }
 
 impl UploadConfig {
-    /// The platform at this address, and the defaults for everything else: for an upload without a configuration file.
+    /// The platform at this address, with defaults for everything else: an upload without a configuration file.
     pub fn at(api_url: Url) -> UploadConfig {
         UploadConfig {
             platform_url: api_url.clone(),
@@ -198,13 +198,13 @@ impl UploadConfig {
     }
 }
 
-/// The address of a platform that is named on the command line: the rule of `api_url`.
+/// Parses a platform address from the command line, by the rule of `api_url`.
 pub(crate) fn endpoint(text: &str) -> Result<Url, Complaint> {
     format::check(Format::Url, text)?;
     format::url(text)
 }
 
-/// A tag that is named on the command line, `name=text`: the rules of `tags`.
+/// Parses a tag from the command line, `name=text`, by the rules of `tags`.
 pub(crate) fn tag(text: &str) -> Result<(String, String), Complaint> {
     let Some((name, value)) = text.split_once('=') else {
         return Err(Complaint::new(format!("{} is not a tag", quote(text))).help("write `name=text`"));

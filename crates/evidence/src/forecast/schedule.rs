@@ -1,35 +1,36 @@
-//! How long so many requests take at best: by the hourly limit, by the pace, and by the answers themselves.
+//! How long a number of requests takes at best, given the hourly limit, the pace and the latency.
 //!
-//! Pure arithmetic, and the only one: what a dry run forecasts and what docs/scale.md shows come from here. It knows of
-//! no retries and of nobody else who uses the same limit.
+//! Pure arithmetic, and the only implementation: both the dry run's forecast and docs/scale.md use it. It does not
+//! account for retries or for other users of the same limit.
 //!
-//! How a run goes under all three at once:
-//! - Answers take `latency`, and `in_flight` of them are on their way at a time: requests start in rounds.
-//! - A request counts until a minute after its answer (see `evidence_http::pace`). So `per_minute` go in rounds, and the next one
-//!   starts a minute after the first one's answer: each block of them begins a minute and a latency after the one before.
-//! - When the hourly limit is used up, nothing goes until its window is over. What is not counted (an answer that
-//!   nothing has changed) waits with the rest: nobody knows beforehand that it will not be counted.
+//! How a run proceeds under all three constraints:
+//! - Answers take `latency`, and `in_flight` requests run concurrently: requests start in rounds.
+//! - A request counts until a minute after its answer (see `evidence_http::pace`). So `per_minute` requests start in
+//!   rounds, and the next one starts a minute after the first one's answer: each block begins a minute and a latency
+//!   after the one before.
+//! - When the hourly limit is used up, nothing starts until its window ends. Requests that the host will not count
+//!   (unchanged answers) wait too, since the client cannot know this beforehand.
 
 use jiff::SignedDuration;
 
 /// The window of the hourly limit in milliseconds.
 const WINDOW: u64 = 3_600_000;
 
-/// How long after the end of a window the run continues, in milliseconds (see `evidence_http::quota`).
+/// How long after the end of a window the run resumes, in milliseconds (see `evidence_http::quota`).
 const AFTER_RESET: u64 = 1_000;
 
 const MINUTE: u64 = 60_000;
 
-/// What a host allows, and how fast it answers.
+/// The host's limits and speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// Requests in flight.
+    /// The number of concurrent requests.
     pub in_flight: u64,
-    /// How long an answer takes.
+    /// The latency of an answer.
     pub latency: SignedDuration,
-    /// Answers that nothing else can be asked beside, at the beginning or at the end: each takes its latency alone.
+    /// Requests at the beginning or the end that nothing can run beside: each takes a full latency.
     pub alone: u64,
-    /// Requests in any minute; 0 means no limit.
+    /// The maximum number of requests in any minute; 0 means no limit.
     pub per_minute: u64,
     /// The hourly limit, if there is one.
     pub hourly: Option<Hourly>,
@@ -38,33 +39,33 @@ pub struct Terms {
 /// The hourly limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hourly {
-    /// Requests that may be used of the present window.
+    /// Requests left in the current window.
     pub now: u64,
-    /// Requests that may be used of every further window.
+    /// Requests available in every further window.
     pub then: u64,
-    /// When the present window ends.
+    /// When the current window ends.
     pub ends: SignedDuration,
 }
 
-/// Requests of a kind, one after the other.
+/// A sequence of requests of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Phase {
-    /// All of them.
+    /// The number of requests.
     pub requests: u64,
-    /// Those that the hourly limit counts, spread evenly among them.
+    /// How many of them the hourly limit counts, spread evenly.
     pub counted: u64,
 }
 
-/// When it is through.
+/// The result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// How long the requests take, waits included.
+    /// The duration of the requests, waits included.
     pub after: SignedDuration,
-    /// How often the run waits for the hourly limit.
+    /// How many times the run waits for the hourly limit.
     pub waits: u64,
 }
 
-/// When the last answer of all phases is there.
+/// Computes when the last answer of all phases arrives.
 pub fn schedule(phases: &[Phase], terms: &Terms) -> Schedule {
     let mut going = Going::new(terms);
     for phase in phases {
@@ -74,20 +75,20 @@ pub fn schedule(phases: &[Phase], terms: &Terms) -> Schedule {
     Schedule { after: SignedDuration::from_millis(after), waits: going.waits }
 }
 
-/// Where a run is.
+/// The state of a run.
 struct Going {
     burst: Burst,
-    /// Requests of this burst.
+    /// Requests sent in this burst.
     sent: u64,
     waits: u64,
     hourly: Option<Left>,
 }
 
-/// What is left of the hourly limit.
+/// The remaining hourly limit.
 struct Left {
     requests: u64,
     then: u64,
-    /// When the window is over, and requests go again.
+    /// When the window ends and requests resume.
     over: u64,
 }
 
@@ -133,8 +134,8 @@ impl Going {
 }
 
 impl Phase {
-    /// How many of its requests go before one more than `most` would be counted. Rounded down, each window of the limit
-    /// would lose a request, and a long run a whole window.
+    /// How many of its requests can start before more than `most` would be counted. Rounding this down would lose a
+    /// request in each window, and over a long run a whole window.
     fn until_counted(self, most: u64) -> u64 {
         if self.counted <= most {
             return self.requests;
@@ -144,7 +145,7 @@ impl Phase {
         u64::try_from(before).unwrap_or(u64::MAX)
     }
 
-    /// Takes so many requests out of it, and returns how many of them are counted.
+    /// Removes this many requests, and returns how many of them are counted.
     fn take(&mut self, requests: u64) -> u64 {
         let counted = share(self.counted, requests, self.requests);
         self.requests -= requests.min(self.requests);
@@ -153,7 +154,7 @@ impl Phase {
     }
 }
 
-/// Requests without a rest, from a moment on, in milliseconds.
+/// Requests without a pause from `began` on; times in milliseconds.
 struct Burst {
     began: u64,
     latency: u64,
@@ -176,12 +177,12 @@ impl Burst {
         self.began.saturating_add(answers.max(pace))
     }
 
-    /// When so many have their answers.
+    /// When this many requests have their answers.
     fn end_of(&self, sent: u64) -> u64 {
         sent.checked_sub(1).map_or(self.began, |last| self.start_of(last).saturating_add(self.latency))
     }
 
-    /// How many of the next `most` requests start before a moment.
+    /// How many of the next `most` requests start before `moment`.
     fn started_before(&self, moment: u64, sent: u64, most: u64) -> u64 {
         let (mut all, mut none) = (0, most + 1);
         while none - all > 1 {
@@ -191,8 +192,8 @@ impl Burst {
         all
     }
 
-    /// Nothing starts until `moment`. After less than a minute the pace still counts what went before: then the rest only
-    /// moves what follows.
+    /// Starts nothing until `moment`. After less than a minute the pace still counts the earlier requests, so the pause
+    /// only shifts what follows.
     fn rest_until(&mut self, moment: u64, sent: &mut u64) {
         let end = self.end_of(*sent);
         if moment >= end.saturating_add(MINUTE) {
@@ -203,7 +204,7 @@ impl Burst {
     }
 }
 
-/// `whole × part / of`, in whole numbers.
+/// `whole × part / of`, as an integer.
 fn share(whole: u64, part: u64, of: u64) -> u64 {
     let share = u128::from(whole) * u128::from(part) / u128::from(of.max(1));
     u64::try_from(share).unwrap_or(u64::MAX)
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn each_of_the_three_can_be_what_is_waited_for() {
         let hourly = |left: u64| Some(Hourly { now: left, then: left, ends: HOUR });
-        // Answers alone: rounds of 32.
+        // Latency alone: rounds of 32.
         assert_eq!(of(&all(0), &terms(32, 0, None)), (0, 0));
         assert_eq!(of(&all(32), &terms(32, 0, None)), (300, 0));
         assert_eq!(of(&all(33), &terms(32, 0, None)), (600, 0));
@@ -247,9 +248,9 @@ mod tests {
         assert_eq!(of(&all(900), &terms(32, 900, None)), (29 * 300, 0));
         assert_eq!(of(&all(901), &terms(32, 900, None)), (60_300 + 300, 0));
         assert_eq!(of(&all(1_801), &terms(32, 900, None)), (2 * 60_300 + 300, 0));
-        // One at a time is slower than the pace.
+        // One request at a time is slower than the pace.
         assert_eq!(of(&all(1_000), &terms(1, 900, None)), (1_000 * 300, 0));
-        // The hourly limit: a second after the reset it goes on.
+        // The hourly limit: the run resumes a second after the reset.
         assert_eq!(of(&all(4_900), &terms(32, 0, hourly(4_900))), (154 * 300, 0));
         assert_eq!(of(&all(4_901), &terms(32, 0, hourly(4_900))), (3_601_000 + 300, 1));
         assert_eq!(of(&all(9_801), &terms(32, 0, hourly(4_900))), (2 * 3_601_000 + 300, 2));
@@ -260,30 +261,30 @@ mod tests {
     fn what_is_not_counted_does_not_use_the_limit_up_and_waits_all_the_same() {
         let hourly = Some(Hourly { now: 4_900, then: 4_900, ends: HOUR });
         let terms = terms(32, 900, hourly);
-        // 110,000 free ones take what the pace lets through: 122 full minutes, and 200 more.
+        // 110,000 uncounted requests take what the pace allows: 122 full minutes, and 200 more.
         let free = Phase { requests: 110_000, counted: 0 };
         assert_eq!(of(&[free], &terms), (122 * 60_300 + 7 * 300, 0));
-        // Half of them counted: 9,800 go in eleven minutes, and the rest of the hour is waited.
+        // Half of them counted: 9,800 start within eleven minutes, then the run waits for the rest of the hour.
         let half = Phase { requests: 98_000, counted: 49_000 };
         let last = 10 * 60_300 + 25 * 300;
         assert_eq!(of(&[half], &terms), (9 * 3_601_000 + last, 9));
-        // So few that a window ends before they use it up.
+        // So few that each window ends before they use it up.
         let few = Phase { requests: 110_000, counted: 5_500 };
         assert_eq!(of(&[few], &terms), of(&[free], &terms));
     }
 
-    /// As many as the windows allow go in them: 58.99 windows' worth of requests take no sixtieth window.
+    /// Every window is used fully: 58.99 windows' worth of requests needs no sixtieth window.
     #[test]
     fn no_request_is_lost_between_windows() {
         let hourly = Hourly { now: 871, then: 4_900, ends: SignedDuration::from_secs(127) };
         let terms = terms(3, 522, Some(hourly));
         let waits = |requests| of(&[Phase { requests, counted: 289_925 }], &terms).1;
-        // More uncounted requests leave some of the first, short window unused, which is no wait.
+        // More uncounted requests leave some of the first, short window unused, which causes no wait.
         assert_eq!((waits(363_729), waits(372_464)), (59, 58));
     }
 
     proptest! {
-        /// More requests, or more that are counted, never take less; and nothing goes faster than each limit alone.
+        /// More requests, or more counted requests, never take less time; and no run beats any single limit.
         #[test]
         fn monotonous(
             requests in 0u64..400_000, counted in 0u64..400_000, more in 0u64..10_000,
@@ -294,7 +295,8 @@ mod tests {
             let phase = |requests: u64, counted: u64| [Phase { requests, counted: counted.min(requests) }];
             let of = |requests, counted| schedule(&phase(requests, counted), &terms).after;
             let whole = of(requests, counted);
-            // A share is a whole number of requests, and a rest of less than a minute is rounded up: hence a minute.
+            // A share is a whole number of requests, and a pause of less than a minute is rounded up: hence the
+            // tolerance.
             let minute = SignedDuration::from_mins(2);
             prop_assert!(of(requests + more, counted) + minute >= whole);
             let paced = Terms { hourly: None, ..terms };

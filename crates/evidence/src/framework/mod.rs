@@ -1,7 +1,7 @@
-//! Compliance frameworks as data: their controls, and the rules whose results each control rests on.
+//! Compliance frameworks as data: their controls, and the rules that each control uses.
 //!
-//! A framework is one file here. Sources declare rules and never name a control; what a rule counts for is said in
-//! these tables alone. Nothing here judges.
+//! A framework is one file here. Sources declare rules and never name a control; only these tables map rules to
+//! controls. Nothing here judges.
 
 mod soc2;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::rule::Rule;
 
-/// Declares the frameworks: the list, and their names for the configuration's key.
+/// Declares the frameworks: the list, and their names for the configuration.
 macro_rules! frameworks {
     ($($file:ident::$table:ident),+ $(,)?) => {
         /// Every framework, in the order messages list them.
@@ -19,7 +19,7 @@ macro_rules! frameworks {
     };
 }
 
-// A new framework is its file, and its table here.
+// To add a framework, add its file and list its table here.
 frameworks![soc2::TYPE_1];
 
 /// A compliance framework (`framework` in the configuration).
@@ -38,11 +38,11 @@ pub struct Control {
     pub id: &'static str,
     /// What the control is about, in the specification's words.
     pub title: &'static str,
-    /// The rules whose results it rests on.
+    /// The rules that the control uses.
     pub rules: &'static [Mapping],
 }
 
-/// A rule under a control.
+/// A rule of a control.
 #[derive(Debug)]
 pub struct Mapping {
     /// The rule.
@@ -66,19 +66,19 @@ impl Framework {
         ALL.iter().copied().find(|framework| framework.id == id)
     }
 
-    /// The control that `rule` counts for.
+    /// The control that uses `rule`.
     pub fn control_of(&self, rule: &Rule) -> Option<&'static Control> {
         self.controls.iter().find(|control| control.rests_on(rule))
     }
 
-    /// The controls that any of `rules` counts for, in the framework's order.
+    /// The controls that use any of `rules`, in the framework's order.
     pub fn controls_of(&self, rules: &[&Rule]) -> Vec<&'static Control> {
         self.controls.iter().filter(|control| rules.iter().any(|rule| control.rests_on(rule))).collect()
     }
 }
 
 impl Control {
-    /// Whether `rule` counts for this control.
+    /// Whether this control uses `rule`.
     pub fn rests_on(&self, rule: &Rule) -> bool {
         self.rules.iter().any(|mapping| mapping.rule == rule)
     }

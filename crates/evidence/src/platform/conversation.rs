@@ -1,7 +1,7 @@
-//! How a platform is spoken to, and what it last said.
+//! The requests to one platform and its last answers.
 //!
-//! The one client sends, waits and retries. What is the platform's own is here: the key on every request, what its answers
-//! mean, and its words, kept until the caller asks for them.
+//! The shared HTTP client sends, waits and retries. This module adds the platform's specifics: the key on every
+//! request, the meaning of its answers, and their text, kept until the caller asks for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,42 +16,42 @@ use evidence_http::retry::{Class, RefusalCause, http_date, retry_after_seconds};
 use evidence_http::{Answer, Dialect, FailureKind, Meaning, Request, RequestFailure, Watch, single_line};
 use evidence_screen::Screen;
 
-/// What is said to one platform.
+/// The client's side of one platform.
 pub(super) struct Conversation {
     /// `Authorization`, marked sensitive.
     pub(super) authorization: HeaderValue,
-    /// How often one request is sent at most.
+    /// The maximum number of attempts per request.
     pub(super) attempts: u32,
     pub(super) screen: Screen,
     pub(super) reporter: Arc<dyn Reporter>,
     pub(super) said: Mutex<RequestLog>,
 }
 
-/// What the platform said to one request.
+/// The platform's answers to one request.
 #[derive(Debug, Default)]
 pub(super) struct RequestLog {
-    /// How often it was asked.
+    /// The number of attempts.
     pub(super) attempts: u32,
-    /// Its last answer, if that is not a success.
+    /// The last answer, if it is not a success.
     pub(super) refusal: Option<BadAnswer>,
 }
 
-/// An answer that is not a success.
+/// An answer other than a success.
 #[derive(Debug)]
 pub(super) enum BadAnswer {
-    /// The platform refuses, in its own words.
+    /// A refusal, with the platform's message.
     Problem(ProblemDetails),
-    /// It is not the platform's: a page, an address elsewhere.
+    /// An answer from something other than the platform: a page, or a redirect.
     Foreign(String),
 }
 
 impl Conversation {
-    /// What the platform said since this was last asked.
+    /// Takes the platform's answers since the last call.
     pub(super) fn take(&self) -> RequestLog {
         std::mem::take(&mut *self.lock())
     }
 
-    /// A stranger's text, fit to print.
+    /// Untrusted text, made safe to print.
     pub(super) fn clean(&self, text: &str) -> String {
         self.screen.redact(&single_line(text.trim())).into_owned()
     }
@@ -85,7 +85,7 @@ impl Dialect for Conversation {
     }
 }
 
-/// Progress and failed attempts are events of the run.
+/// Reports progress and failed attempts as events of the run.
 impl Watch for Conversation {
     fn again(&self, _host: &str, failure: &RequestFailure, wait: Duration) {
         let text = match &self.lock().refusal {
@@ -109,12 +109,12 @@ impl Watch for Conversation {
     }
 }
 
-/// Why there is no answer, without how often it was tried.
+/// Why no answer came, without the number of attempts.
 pub(super) fn plain(kind: FailureKind) -> String {
     RequestFailure::local(kind).to_string()
 }
 
-/// What an answer means, and what the platform says with it if it is not a success: each text passed through `clean`.
+/// Classifies an answer, and reads its message if it is not a success. Every text passes through `clean`.
 fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Option<BadAnswer>) {
     let status = answer.status;
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
@@ -132,7 +132,7 @@ fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Op
         }
         class => {
             let problem = ProblemDetails::read(status, answer.body.filter(|_| is_json), clean);
-            // What was sent is known to be right, so it was damaged on its way.
+            // The request was correct when it was sent, so it was damaged in transit.
             let damaged = status == 400 && problem.is_damage();
             let class = if damaged { Class::HostFault { retry_after } } else { class };
             (class, Some(BadAnswer::Problem(problem)))
@@ -140,7 +140,7 @@ fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Op
     }
 }
 
-/// What a status means. Total. A refusal that names a time to come back is one for the moment only.
+/// Classifies a status. A refusal with a time to retry is temporary.
 fn classify(status: u16, retry_after: Option<u64>) -> Class {
     match status {
         200..=299 => Class::Success,
@@ -211,7 +211,7 @@ mod tests {
         }
         let long = format!(r#"{{"detail":"{}"}}"#, "word ".repeat(1_000));
         assert!(problem(422, "application/json; charset=utf-8", &long).1.words.unwrap().len() < 600);
-        // A page is never quoted, whatever it says it is.
+        // A page is never quoted, whatever it contains.
         let page = problem(502, "text/html", r#"{"title":"x"}"#).1;
         assert_eq!(page, ProblemDetails { status: 502, ..ProblemDetails::default() });
     }

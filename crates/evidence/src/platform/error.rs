@@ -1,4 +1,4 @@
-//! Why a bundle is not on the platform, and what to do about it.
+//! Upload errors: why a bundle is not on the platform, and what to do about it.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use super::problem::{ProblemDetails, joined};
 use crate::exit::Exit;
 use evidence_http::{HelpTarget, Obstacle};
 
-/// What was being done.
+/// The step of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadStep {
     /// Signing in.
     Authenticate,
-    /// Handing over.
+    /// Uploading the bundle.
     Upload,
-    /// Having it verified.
+    /// Having the platform verify it.
     Verify,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for UploadStep {
     }
 }
 
-/// What the platform refuses, and how.
+/// A refusal by the platform.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "cannot {step}: {api_url} answers HTTP {}{}{}{}",
@@ -40,13 +40,13 @@ impl fmt::Display for UploadStep {
     after_attempts(*attempts)
 )]
 pub struct PlatformRefusal {
-    /// What was asked.
+    /// The step that failed.
     pub step: UploadStep,
     /// The platform's address.
     pub api_url: String,
-    /// Its words.
+    /// The platform's message.
     pub problem: ProblemDetails,
-    /// How often it was asked.
+    /// The number of attempts.
     pub attempts: u32,
     /// The variable that holds the key.
     pub api_key_env: String,
@@ -87,12 +87,12 @@ impl PlatformRefusal {
     }
 }
 
-/// What to do if this is not a platform.
+/// The help if the address is not that of a platform.
 const ADDRESS: &str = "check that this is the address of an evidence platform: upload.api_url (or --endpoint) is \
                        the part before /api/v1";
 
-/// What to do about a bundle that is not what a key signed that the platform trusts. What is wrong with it decides: a code
-/// of the bundle format, or of the platform's store.
+/// The help for a bundle that the platform rejects. It depends on `reason`: a code of the bundle format, or of the
+/// platform's store.
 fn not_trusted(reason: Option<&str>) -> String {
     match reason {
         None | Some("signature-invalid" | "key-outside-validity" | "no-trusted-key") => TRUST.to_string(),
@@ -104,76 +104,76 @@ fn not_trusted(reason: Option<&str>) -> String {
     }
 }
 
-/// What to do about a key that may only look.
+/// The help for a read-only API key.
 const ROLE: &str = "create a key with the role `upload` on the platform";
 
-/// What to do if the platform does not trust the signer.
+/// The help for an untrusted signing key.
 const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public \
                      key; `evidence verify` shows its id";
 
-/// What to do if the platform is older than the bundle.
+/// The help for a platform older than the bundle.
 const UPDATE: &str = "have the platform's administrator update it, then upload the bundle again";
 
-/// Why a bundle is not on the platform, or is not verified there. Every text has passed the screen.
+/// Why a bundle is not on the platform, or not verified there. Every text has passed the screen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UploadError {
-    /// The bundle that was just written is no longer what it was.
+    /// The new bundle changed after it was written.
     #[error("the bundle was not uploaded: {0}")]
     Local(String),
-    /// The client cannot be made.
+    /// The HTTP client cannot be created.
     #[error("{0}")]
     Client(String),
-    /// The platform refuses.
+    /// The platform refused the request.
     #[error("{0}")]
     Refused(Box<PlatformRefusal>),
-    /// There is no answer, or none of the platform's.
+    /// No answer came, or none from the platform.
     #[error(
         "cannot {step}: {api_url}{} {text}{}",
         if *foreign { " answers" } else { ":" },
         after_attempts(*attempts)
     )]
     NoAnswer {
-        /// What was asked.
+        /// The step that failed.
         step: UploadStep,
         /// The platform's address.
         api_url: String,
-        /// What came instead.
+        /// The answer or failure instead.
         text: String,
-        /// How often it was asked.
+        /// The number of attempts.
         attempts: u32,
-        /// Something answered that is not a platform.
+        /// Whether something other than a platform answered.
         foreign: bool,
-        /// What stays in the way, if it stays.
+        /// The obstacle, if it will not go away by itself.
         obstacle: Option<Box<Obstacle>>,
     },
-    /// The platform's answer says something else than documented, or than can be true.
+    /// The platform's answer contradicts its documentation or the facts.
     #[error("cannot {step}: {text}")]
     Strange {
-        /// What was asked.
+        /// The step that failed.
         step: UploadStep,
-        /// What is wrong with the answer.
+        /// The problem with the answer.
         text: String,
     },
-    /// The file changed while it was sent.
+    /// The file changed during the upload.
     #[error("the bundle changed while it was uploaded; the platform does not have it")]
     Changed,
-    /// The file could not be read to its end.
+    /// The file could not be read completely.
     #[error("cannot read the whole bundle: {0}")]
     Unreadable(String),
     /// The key belongs to another organization.
     #[error("the API key belongs to the organization {actual}, not to {expected}")]
     OtherOrganization {
-        /// The one that was asked for.
+        /// The expected organization.
         expected: String,
-        /// The key's.
+        /// The key's organization.
         actual: String,
     },
-    /// The platform says it keeps other bytes than were sent.
+    /// The platform reports storing other bytes than were sent.
     #[error("the platform stored other bytes than were sent: sha256 {kept}, not {sent}")]
     OtherDigest {
-        /// What was sent.
+        /// The digest of the sent bytes.
         sent: String,
-        /// What it says it keeps.
+        /// The digest that the platform reports.
         kept: String,
     },
     /// The platform could not verify the bundle.
@@ -184,27 +184,27 @@ pub enum UploadError {
     NotVerified {
         /// The code of its reason.
         reason: Option<String>,
-        /// The reason in words.
+        /// The reason as text.
         words: Option<String>,
     },
-    /// The platform says another key signed than was found here.
+    /// The platform reports another signing key than was found here.
     #[error("the platform reports the signing key {platform}; the bundle was signed by {local}")]
     OtherKey {
         /// The key that was found here.
         local: String,
-        /// The key that the platform says.
+        /// The key that the platform reports.
         platform: String,
     },
-    /// The key may only look.
+    /// The API key is read-only.
     #[error("the API key has the role {role}, which cannot upload")]
     ReadOnly {
-        /// What the platform calls the role.
+        /// The platform's name of the role.
         role: String,
     },
-    /// The platform would refuse every bundle of this key.
+    /// The platform would refuse every bundle that this key signs.
     #[error("the platform does not trust the signing key {key}")]
     SignerNotTrusted {
-        /// Its name.
+        /// The name of the key.
         key: String,
     },
     /// A signal.
@@ -213,7 +213,7 @@ pub enum UploadError {
 }
 
 impl UploadError {
-    /// Whether sending the same again can end better without anybody changing anything.
+    /// Whether a retry can succeed without any change.
     pub fn may_pass(&self) -> bool {
         match self {
             UploadError::NoAnswer { foreign, obstacle, .. } => !foreign && obstacle.is_none(),

@@ -1,4 +1,4 @@
-//! The key to an evidence platform.
+//! The API key of an evidence platform.
 
 use std::fmt;
 
@@ -8,20 +8,20 @@ use secrecy::{ExposeSecret as _, SecretString};
 use evidence_os::secret::{Place, SecretError, how_to_set};
 use evidence_screen::{Screen, is_sought};
 
-/// The platform's API key. `Debug` shows that there is one, never what it is; there is no `Display`.
+/// The platform's API key. `Debug` never prints its value, and there is no `Display`.
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
 impl ApiKey {
-    /// A key from a variable's value. White space around it is dropped, since a key read from a file brings a line break
-    /// along. `None` if what is left is not a valid header value, or is so weak that the screen does not look for it.
+    /// A key from a variable's value. Surrounding white space is dropped, since a key read from a file ends with a line
+    /// break. `None` if the rest is not a valid header value, or is so weak that the screen does not look for it.
     pub fn new(value: &str) -> Option<ApiKey> {
         let value = value.trim();
         let usable = value.bytes().all(|byte| byte.is_ascii_graphic()) && is_sought(value.as_bytes());
         usable.then(|| ApiKey(SecretString::from(value)))
     }
 
-    /// Lets the screen look for it from now on.
+    /// Registers the key with the screen.
     pub(super) fn register_secret(&self, screen: &Screen) {
         screen.learn([self.0.expose_secret()]);
     }
@@ -40,19 +40,19 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Why there is no API key.
+/// Why no API key is available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiKeyError {
     /// The variable is not set, or empty.
     #[error("the environment variable {0} is not set")]
     Unset(String),
-    /// What it holds cannot be a key.
+    /// The value cannot be a key.
     #[error(
         "{0} holds a value that is too short for a key, or has spaces, line breaks or other characters that keys never \
          contain"
     )]
     Unusable(Place),
-    /// Both a variable and a file are given, or the file cannot be read.
+    /// Both a variable and a file are set, or the file cannot be read.
     #[error(transparent)]
     Secret(#[from] SecretError),
 }

@@ -1,48 +1,48 @@
-//! What a platform says of an error.
+//! A platform's error messages.
 
 use serde::Deserialize;
 
-/// What the platform says of an error (RFC 9457), each text fit to print.
+/// A platform's error message (RFC 9457), with every text safe to print.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProblemDetails {
     /// The HTTP status.
     pub status: u16,
-    /// The kind of problem, if it is one of the platform's own: what follows `urn:evidence-platform:problem:`.
+    /// The kind of problem, if the platform defines it: the part after `urn:evidence-platform:problem:`.
     pub code: Option<String>,
-    /// What happened, in words: the detail, or else the title.
+    /// The message: the detail, or else the title.
     pub words: Option<String>,
-    /// Why a bundle is refused: a code of the bundle format.
+    /// Why the platform rejects a bundle: a code of the bundle format.
     pub reason: Option<String>,
-    /// By which the platform knows the request.
+    /// The platform's id of the request.
     pub request_id: Option<String>,
 }
 
-/// How the types of the platform's problems begin.
+/// The prefix of the platform's problem types.
 const PROBLEM_TYPES: &str = "urn:evidence-platform:problem:";
 
-/// The codes of problems that mean that the body did not arrive as it was sent.
+/// The codes of problems caused by a body that was damaged in transit.
 const DAMAGED: &[&str] = &["digest-mismatch", "body-incomplete"];
 
 impl ProblemDetails {
-    /// The problem of an answer with this status, each text passed through `clean`; nothing but the status if the body is
-    /// no such document.
+    /// The problem in an answer with this status, with every text passed through `clean`. Only the status if the body
+    /// is not a problem document.
     pub(super) fn read(status: u16, body: Option<&[u8]>, clean: &dyn Fn(&str) -> String) -> ProblemDetails {
         let document = body.and_then(|body| serde_json::from_slice::<ProblemDocument>(body).ok());
         document.unwrap_or_default().with_status(status, clean)
     }
 
-    /// Whether the body did not arrive as it was sent.
+    /// Whether the body was damaged in transit.
     pub(super) fn is_damage(&self) -> bool {
         self.code.as_deref().is_some_and(|code| DAMAGED.contains(&code))
     }
 
-    /// What the platform says, with its code for why a bundle is refused.
+    /// The platform's message, with its code for why it rejects a bundle.
     pub(super) fn text(&self) -> Option<String> {
         joined(self.reason.as_deref(), self.words.as_deref())
     }
 }
 
-/// The members of a problem document that are used.
+/// The members of a problem document that are used here.
 #[derive(Default, Deserialize)]
 struct ProblemDocument {
     #[serde(rename = "type")]
@@ -66,7 +66,7 @@ impl ProblemDocument {
     }
 }
 
-/// A code and the words for it.
+/// A code and its message.
 pub(super) fn joined(code: Option<&str>, words: Option<&str>) -> Option<String> {
     match (code, words) {
         (Some(code), Some(words)) => Some(format!("{code}: {words}")),

@@ -1,4 +1,4 @@
-//! Numbers and commands for people.
+//! Formats numbers and commands for people.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn thousands(number: u64) -> String {
 pub fn bytes(number: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
     for (unit, size) in UNITS {
-        // From 999,950 B on, one decimal would read 1000.0 kB.
+        // From 999,950 B on, one decimal would print 1000.0 kB.
         if number >= size - size / 20_000 {
             let tenths = (number.saturating_mul(10) + size / 2) / size;
             return format!("{}.{} {unit}", thousands(tenths / 10), tenths % 10);
@@ -39,7 +39,7 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// How many were not asked, and why.
+/// How many requests were skipped, and why.
 pub fn given_up(GivenUp { kind, failed, last, not_asked }: &GivenUp) -> String {
     let looks = counted(*not_asked, "request was", "requests were");
     format!("{kind}: {looks} skipped after {failed} consecutive failures: {last}")
@@ -55,7 +55,7 @@ pub fn duration(duration: SignedDuration) -> String {
     }
 }
 
-/// A path as an argument in a shell: quoted if it needs it, and never taken for an option.
+/// A path as a shell argument: quoted if necessary, and never mistaken for an option.
 pub fn shell_path(path: &Path) -> String {
     let mut text = Printable(&path.to_string_lossy()).to_string();
     if text.starts_with('-') {
@@ -64,7 +64,7 @@ pub fn shell_path(path: &Path) -> String {
     shell_word(&text)
 }
 
-/// A text as one word in the system's shell.
+/// A text as one word of the system's shell.
 pub fn shell_word(text: &str) -> String {
     shell::word(text)
 }
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(duration(SignedDuration::from_secs(3_725)), "1 h 02 min");
     }
 
-    /// The shell itself says what it makes of them.
+    /// Checks the quoting with the shell itself.
     #[test]
     fn a_shell_reads_paths_back() {
         for (path, read) in [

@@ -1,7 +1,7 @@
-//! What a run reports while it is running. Stages send events; only a reporter prints.
+//! Reports a run's progress. Stages send events; only a reporter prints.
 //!
-//! Progress, warnings and errors go to stderr, what a program could use to stdout. Every line passes the screen
-//! first, so that a secret in a name or message is not printed either, at any verbosity.
+//! Progress, warnings and errors go to stderr; output that a program can use goes to stdout. Every line first passes
+//! the screen, so that no verbosity prints a secret in a name or message.
 
 pub mod format;
 mod plan;
@@ -35,7 +35,7 @@ use evidence_http::GivenUp;
 pub use evidence_http::WaitReason;
 use evidence_screen::Screen;
 
-/// Something worth telling.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The configuration is valid.
@@ -51,152 +51,152 @@ pub enum Event<'a> {
     Debug(&'a str),
     /// A source passed its connection test.
     Connected {
-        /// Which.
+        /// The source.
         source: SourceName,
         /// The organization or account.
         organization: &'a str,
         /// Base of the API.
         api_url: &'a str,
-        /// What the token is, in words.
+        /// A description of the token.
         identity: &'a str,
         /// The limit, if the host has one.
         rate_limit: Option<&'a RateLimitRecord>,
     },
-    /// A source could not be connected; the others go on.
+    /// A source could not be connected; the others continue.
     Unconnected(&'a ConnectError),
-    /// Something the manifest also says.
+    /// A warning that is also in the manifest.
     Warning(&'a Warning),
-    /// The collection of these sources begins, side by side.
+    /// The concurrent collection of these sources begins.
     Collecting(&'a [SourceName]),
-    /// It is known what there is to look at.
+    /// A source has listed what to observe.
     Population {
-        /// Which source.
+        /// The source.
         source: SourceName,
-        /// Looks that will follow: an [`Event::Looked`] each.
+        /// The number of observations that will follow: one [`Event::Looked`] each.
         expected: u64,
-        /// The same in words; empty if there is nothing to report.
+        /// The count as text; empty if there is nothing to report.
         text: &'a str,
     },
-    /// One thing was looked at, with all that it took.
+    /// All requests of one observation are done.
     Looked(SourceName),
-    /// It is known what came of something that was read.
+    /// The result of an observation is known.
     Observed {
-        /// Which source.
+        /// The source.
         source: SourceName,
-        /// What was looked at.
+        /// The subject.
         subject: &'a str,
-        /// What came of it.
+        /// The result.
         outcome: LookResult<'a>,
     },
-    /// A request has an answer or failed.
+    /// A request was answered or failed.
     Request {
-        /// Whose.
+        /// The source.
         source: SourceName,
-        /// Its method.
+        /// The method.
         method: &'a str,
-        /// Path and query, or the name of the action.
+        /// The path and query, or the name of the action.
         path: &'a str,
-        /// Status and message, or what went wrong.
+        /// The status and message, or the failure.
         result: &'a str,
-        /// Which attempt it was.
+        /// The number of the attempt.
         attempt: u32,
     },
-    /// An attempt failed, and there will be another.
+    /// An attempt failed and will be repeated.
     Again {
-        /// Whose.
+        /// The source.
         source: SourceName,
         /// Why it failed.
         text: &'a str,
-        /// Which attempt it was.
+        /// The number of the attempt.
         attempt: u32,
-        /// How many there are at most.
+        /// The maximum number of attempts.
         of: u32,
-        /// How long until the next.
+        /// The time until the next attempt.
         wait: Duration,
     },
-    /// Everybody who asks this source waits.
+    /// All requests to this source are waiting.
     Waiting {
-        /// Which source.
+        /// The source.
         source: SourceName,
-        /// For what.
+        /// The reason.
         reason: WaitReason,
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
-        /// How long still.
+        /// The remaining time.
         left: SignedDuration,
     },
     /// The wait is over.
     WaitOver(SourceName),
-    /// Nothing more of this kind is asked.
+    /// The source skips further requests of a kind.
     GivenUp {
-        /// Whose.
+        /// The source.
         source: SourceName,
-        /// The kind, and why.
+        /// The kind and the reason.
         given_up: &'a GivenUp,
     },
-    /// The collection of a source is over: the rate-limit status report.
+    /// The collection of a source has finished: the rate-limit status report.
     Collected {
-        /// Which source.
+        /// The source.
         source: SourceName,
-        /// What came of it.
+        /// The number of observations by outcome.
         tally: Tally,
-        /// Requests sent.
+        /// The number of requests sent.
         requests: u64,
-        /// Answers among theirs that only said that nothing has changed.
+        /// How many answers were "not modified".
         revalidated: u64,
-        /// The limit as last reported.
+        /// The limit as last reported by the host.
         rate_limit: Option<&'a RateLimitRecord>,
     },
-    /// The run ends before the collection does.
+    /// The run ends before the collection has finished.
     Stopped,
-    /// The controls are judged.
+    /// The controls have been judged.
     Judged {
-        /// Each control.
+        /// The result of each control.
         results: &'a [ControlResult],
         /// The checks that did not pass.
         findings: &'a [Finding],
         /// The command that shows every check.
         show: &'a str,
     },
-    /// The bundle is written and verified.
+    /// The bundle has been written and verified.
     Delivered {
-        /// Where it is.
+        /// Its path.
         path: &'a Path,
-        /// Where the detached signature is, if one was wanted.
+        /// The path of the detached signature, if one was requested.
         signature: Option<&'a Path>,
         /// Its id.
         bundle_id: &'a str,
         /// Its size in bytes.
         bytes: u64,
-        /// Artifacts in it.
+        /// The number of artifacts.
         artifacts: u64,
         /// The controls.
         controls: &'a [&'static Control],
-        /// Nothing is missing.
+        /// Whether nothing is missing.
         complete: bool,
-        /// The commands that verify it and show what is in it.
+        /// The commands that verify it and show its contents.
         look: [&'a str; 2],
         /// The command that uploads it.
         upload: &'a str,
     },
-    /// What a collection would take.
+    /// The plan of a collection.
     Planned {
-        /// The framework of the rules.
+        /// The framework that the rules belong to.
         framework: &'static Framework,
-        /// Each source and its plan, or why there is none.
+        /// Each source's plan, or why it has none.
         plans: &'a [(SourceName, Result<Plan, ConnectError>)],
-        /// What would be missing of the sources that could not be connected.
+        /// The scopes that the unconnected sources would leave missing.
         missing: &'a [&'a Scope],
-        /// The largest allowed bundle in bytes.
+        /// The maximum size of a bundle in bytes.
         max_size_bytes: u64,
-        /// The time now.
+        /// The current time.
         now: Timestamp,
     },
-    /// An upload makes progress.
+    /// Progress of an upload.
     Upload(Uploading<'a>),
 }
 
-/// What came of one look.
+/// The result of one observation.
 #[derive(Debug, Clone, Copy)]
 pub enum LookResult<'a> {
     /// An artifact was spooled.
@@ -206,56 +206,56 @@ pub enum LookResult<'a> {
         /// Its size in bytes.
         bytes: u64,
     },
-    /// There is none.
+    /// The setting does not exist.
     Nothing {
-        /// What the host said.
+        /// The host's message.
         detail: &'a str,
-        /// A warning has said it already.
+        /// Whether a warning has reported it.
         warned: bool,
     },
-    /// The host does not show it.
+    /// The host refuses access.
     Denied {
-        /// What the host said.
+        /// The host's message.
         detail: &'a str,
-        /// A warning has said it already.
+        /// Whether a warning has reported it.
         warned: bool,
     },
-    /// It was left out as forbidden data.
+    /// The artifact was excluded because it held forbidden data.
     Excluded {
-        /// Its path.
+        /// The path.
         path: &'a str,
         /// The rule that matched.
         rule: &'a str,
     },
-    /// It could not be obtained.
+    /// The setting could not be obtained.
     Failed(&'a str),
 }
 
-/// How many looks had which outcome.
+/// The number of observations by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Looks.
+    /// All observations.
     pub requested: u64,
     /// Settings that were read and are in the bundle.
     pub collected: u64,
-    /// Left out as forbidden data.
+    /// Excluded as forbidden data.
     pub excluded: u64,
-    /// The host says there is none.
+    /// The host confirms that the setting does not exist.
     pub not_found: u64,
-    /// The host does not show it.
+    /// The host refuses access.
     pub denied: u64,
-    /// No answer.
+    /// No usable answer.
     pub failed: u64,
 }
 
-/// Prints events, or does not.
+/// Prints events, or ignores them.
 pub trait Reporter: Send + Sync {
-    /// Takes note of an event.
+    /// Handles an event.
     fn event(&self, event: Event<'_>);
 
-    /// Whether [`Event::Debug`] and [`Event::Request`] are printed at all.
+    /// Whether the reporter prints [`Event::Debug`] and [`Event::Request`].
     fn wants_debug(&self) -> bool;
 
-    /// What no line may show, as soon as it is known.
+    /// Sets the screen for every line from now on.
     fn screen(&self, screen: &Arc<Screen>);
 }

@@ -10,7 +10,7 @@ use crate::observation::SourceName;
 use crate::rule::Rule;
 use crate::source::{ConnectError, Plan, Scope};
 
-/// What a collection would take, as the dry run prints it. `safe` screens what came from a host.
+/// The plan of a collection, as the dry run prints it. `safe` screens text from a host.
 pub(super) fn text(
     framework: &Framework,
     plans: &[(SourceName, Result<Plan, ConnectError>)],
@@ -92,7 +92,7 @@ pub(super) fn text(
     text
 }
 
-/// What a bundle would lack of a source that has no plan.
+/// What a bundle would lack from a source without a plan.
 fn not_planned(
     framework: &Framework,
     error: &ConnectError,
@@ -123,7 +123,7 @@ fn range(least: u64, most: u64) -> String {
     if least == most { thousands(least) } else { format!("{} to {}", thousands(least), thousands(most)) }
 }
 
-/// When the requests would be through, by the pace and the host's limit.
+/// When the requests would finish, given the pace and the host's limit.
 fn finish_text(plan: &Plan, now: Timestamp) -> String {
     let forecast = crate::forecast::finish(plan, now);
     match forecast.windows {

@@ -1,5 +1,5 @@
-//! How far each source is. Sources are collected side by side and shown one after the other: the lines of a source wait
-//! until those before it are done, while its bar moves all the time.
+//! The progress of each source. Sources are collected concurrently and shown one after the other: a source's lines wait
+//! until those before it are done, while its bar keeps moving.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, P
 use super::format::thousands;
 use crate::observation::SourceName;
 
-/// Without a terminal, progress is a line per this many looks.
+/// Without a terminal, progress is printed once per this many observations.
 const LOOKS_PER_LINE: u64 = 1_000;
 
-/// No rate is shown before it has been measured for so long.
+/// The minimum time a rate is measured before it is shown.
 const MEASURED: Duration = Duration::from_secs(3);
 
-/// The sources that are being collected, in the order of all outputs; none before and after.
+/// The sources being collected, in output order; empty before and after.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// The bars on a terminal, one below the other.
+    /// The bars on a terminal, from top to bottom.
     bars: Option<MultiProgress>,
     sources: Vec<SourceProgress>,
 }
@@ -27,15 +27,15 @@ struct SourceProgress {
     source: SourceName,
     /// Counts and measures; hidden without a terminal.
     bar: ProgressBar,
-    /// How much there is to look at, once that is known.
+    /// The number of expected observations, once known.
     total: Option<u64>,
     done: bool,
-    /// Lines that wait until it is this source's turn.
+    /// Lines waiting for this source's turn.
     lines: Vec<String>,
 }
 
 impl Progress {
-    /// Begins with these sources, with a bar for each on a terminal.
+    /// Starts these sources, with a bar for each on a terminal.
     pub(super) fn begin(&mut self, sources: &[SourceName], is_terminal: bool) {
         let bars = is_terminal.then(MultiProgress::new);
         self.sources = sources.iter().map(|source| SourceProgress::new(*source, bars.as_ref())).collect();
@@ -47,7 +47,7 @@ impl Progress {
         !self.sources.is_empty()
     }
 
-    /// The line, if it is this source's turn; else it waits.
+    /// Returns the line if it is this source's turn; else keeps it.
     pub(super) fn in_turn(&mut self, source: &str, line: String) -> Option<String> {
         let first_waits = self.sources.iter().position(|progress| !progress.done).unwrap_or(0);
         let own = self.sources.iter().position(|progress| progress.source.id() == source);
@@ -60,7 +60,7 @@ impl Progress {
         }
     }
 
-    /// The lines that waited for the sources before them, and need wait no more.
+    /// The lines that need not wait for earlier sources any more.
     fn released(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         for progress in &mut self.sources {
@@ -73,7 +73,7 @@ impl Progress {
         lines
     }
 
-    /// Runs `write` while no bar is on the screen.
+    /// Runs `write` while the bars are hidden.
     pub(super) fn suspend(&self, write: impl FnOnce()) {
         match &self.bars {
             Some(bars) => bars.suspend(write),
@@ -81,7 +81,7 @@ impl Progress {
         }
     }
 
-    /// So many looks will follow, after those that are over and those that were expected before.
+    /// Expects this many observations, besides those that are done or were expected before.
     pub(super) fn expect(&mut self, source: SourceName, expected: u64) {
         let Some(progress) = self.of(source) else { return };
         if progress.total.is_none() {
@@ -94,13 +94,13 @@ impl Progress {
         progress.bar.set_length(total);
     }
 
-    /// One look is over. The text of a line, where no bar shows it and it is time for one.
+    /// Counts an observation. Returns a progress line if no bar shows the progress and a line is due.
     pub(super) fn looked(&mut self, source: SourceName) -> Option<String> {
         let is_terminal = self.bars.is_some();
         let SourceProgress { bar, total, .. } = self.of(source)?;
         bar.inc(1);
         let looked = bar.position();
-        // What turns up on the way was not expected.
+        // Observations discovered on the way were not expected.
         if let Some(total) = total.as_mut().filter(|total| **total < looked) {
             *total = looked;
             bar.set_length(looked);
@@ -109,12 +109,12 @@ impl Progress {
         is_time.then(|| position_text(looked, *total, bar.per_sec(), bar.elapsed()))
     }
 
-    /// Shows a wait in place of the source's bar; `false` if there is none.
+    /// Shows a wait in place of the source's bar; `false` if there is no bar.
     pub(super) fn waits(&mut self, source: SourceName, text: &str) -> bool {
         self.restyle(source, wait_style(), text)
     }
 
-    /// The source goes on: the time that it waited says nothing of its rate.
+    /// The source continues. Its rate is measured anew, without the wait.
     pub(super) fn goes_on(&mut self, source: SourceName) {
         let known = self.of(source).is_some_and(|progress| progress.total.is_some());
         self.restyle(source, if known { bar_style() } else { listing_style() }, "");
@@ -131,12 +131,12 @@ impl Progress {
         true
     }
 
-    /// Nothing more is asked of this source; its bar stays until its result is printed.
+    /// The source's requests are finished; its bar stays until its result is printed.
     pub(super) fn asked(&mut self, source: SourceName) {
         self.restyle(source, done_style(), "done");
     }
 
-    /// The source is done. The lines of those behind it that waited only for it.
+    /// Marks the source as done. Returns the lines of later sources that waited only for it.
     pub(super) fn done(&mut self, source: SourceName) -> Vec<String> {
         if let Some(progress) = self.of(source) {
             progress.done = true;
@@ -149,11 +149,11 @@ impl Progress {
         lines
     }
 
-    /// Nothing goes on. Every line that still waited.
+    /// Stops all progress. Returns every line that was still waiting.
     pub(super) fn stop(&mut self) -> Vec<String> {
         self.sources.iter_mut().for_each(|progress| progress.done = true);
         if let Some(bars) = self.bars.take() {
-            // A terminal that is gone needs no clearing.
+            // Clearing fails only if the terminal is gone.
             let _ = bars.clear();
         }
         let lines = self.released();
@@ -178,7 +178,7 @@ impl SourceProgress {
     }
 }
 
-/// Without a bar until it is known how much there is: nothing of nothing looks like all of it.
+/// No bar until the total is known: 0 of 0 would look complete.
 fn listing_style() -> ProgressStyle {
     style("  {prefix:<9} listing resources")
 }
@@ -191,14 +191,14 @@ fn done_style() -> ProgressStyle {
     style("  {prefix:<9} {bar:20} {position}  {msg}")
 }
 
-/// At 80 columns there is room for six digits, a rate and hours.
+/// At 80 columns this leaves room for six digits, a rate and hours.
 fn bar_style() -> ProgressStyle {
     style("  {prefix:<9} {bar:20} {progress}")
 }
 
 fn style(template: &str) -> ProgressStyle {
     let position = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // Writing into memory does not fail.
+        // Writing to memory does not fail.
         let _ = out.write_str(&of_total(state.pos(), state.len()));
     };
     let progress = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -219,8 +219,8 @@ fn of_total(looked: u64, total: Option<u64>) -> String {
     }
 }
 
-/// `1,234 of 50,000 looks · 15/s · 54 min left`, with the rate of the last seconds. The time left goes by that rate or by
-/// the one since the beginning, whichever is slower: a run that has waited for a limit will wait for it again.
+/// `1,234 of 50,000 looks · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate or the
+/// average rate, whichever is slower: a run that has waited for a limit will wait again.
 fn position_text(looked: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
     let position = of_total(looked, total);
     let left = total.map_or(0, |total| total.saturating_sub(looked));
@@ -237,7 +237,7 @@ fn position_text(looked: u64, total: Option<u64>, recent: f64, elapsed: Duration
     format!("{position} · {rate} · {}", time_left(seconds))
 }
 
-/// Roughly: `40 s left`, `54 min left`, `10 h 20 min left`.
+/// Approximate: `40 s left`, `54 min left`, `10 h 20 min left`.
 fn time_left(seconds: f64) -> String {
     let Ok(left) = Duration::try_from_secs_f64(seconds.ceil()) else { return "long".to_string() };
     let seconds = left.as_secs();
@@ -250,7 +250,7 @@ fn time_left(seconds: f64) -> String {
     }
 }
 
-/// A count as a factor. Beyond 2^32, no rate is of interest.
+/// A count as a factor. No rate beyond 2^32 matters.
 fn precise(count: u64) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
@@ -268,14 +268,14 @@ mod tests {
         };
         let table = [
             (text(1_234, Some(50_000), 15.1, 80), "1,234 of 50,000 looks · 15/s · 54 min left"),
-            // Not yet measured, or over.
+            // Not measured yet, or finished.
             (text(10, Some(50_000), 15.0, 2), "10 of 50,000 looks"),
             (text(50_000, Some(50_000), 15.0, 3_600), "50,000 of 50,000 looks"),
             (text(10, Some(50_000), 0.0, 30), "10 of 50,000 looks"),
             (text(10, None, 15.0, 30), "10 looks"),
-            // Once it has waited for a limit, the whole time counts.
+            // After a wait for a limit, the average rate counts.
             (text(5_000, Some(50_000), 15.0, 3_600), "5,000 of 50,000 looks · 15/s · 9 h 00 min left"),
-            // After a quick beginning, the last seconds do.
+            // After a fast start, the last seconds count.
             (text(25_000, Some(50_000), 2.0, 60), "25,000 of 50,000 looks · 2.0/s · 3 h 29 min left"),
             (text(1, Some(3), 0.01, 100), "1 of 3 looks · 0.6/min · 4 min left"),
             (text(800, Some(1_000), 20.0, 40), "800 of 1,000 looks · 20/s · 10 s left"),
@@ -291,14 +291,14 @@ mod tests {
         let mut progress = Progress::default();
         progress.begin(&[SOURCE], false);
         let total = |progress: &mut Progress| progress.of(SOURCE).unwrap().total;
-        // One look before it is known how many there are.
+        // One observation before the total is known.
         progress.looked(SOURCE);
         assert_eq!(total(&mut progress), None);
         progress.expect(SOURCE, 1_998);
         assert_eq!(total(&mut progress), Some(1_999));
         let lines: Vec<String> = (0..1_998).filter_map(|_| progress.looked(SOURCE)).collect();
         assert_eq!((lines, total(&mut progress)), (vec!["1,000 of 1,999 looks".to_string()], Some(1_999)));
-        // One more than was expected, then another account.
+        // One more than expected, then another account.
         progress.looked(SOURCE);
         assert_eq!(total(&mut progress), Some(2_000));
         progress.expect(SOURCE, 10);

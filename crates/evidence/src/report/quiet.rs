@@ -1,7 +1,7 @@
-//! `--quiet`: on stdout the path of the bundle and nothing else; on stderr a line for each wait that a host asks for, and
+//! `--quiet`: prints only the bundle's path to stdout, and to stderr one line for each wait that a host requests, and
 //! why a bundle was not uploaded.
 //!
-//! Errors are not this reporter's: a run that fails says why on stderr, quiet or not.
+//! Errors do not go through this reporter: a failing run prints its error to stderr even with `--quiet`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -18,25 +18,24 @@ use evidence_screen::Screen;
 /// Prints the path of the bundle.
 #[derive(Debug, Default)]
 pub struct Quiet {
-    /// Until when each source waits, as it was last printed.
+    /// The end of each source's wait, as last printed.
     waits: Mutex<BTreeMap<SourceName, Timestamp>>,
 }
 
 impl Quiet {
-    /// A wait may take an hour: once, until when. The pace is the run's own, and no wait of it is long.
+    /// Prints each wait once, because it may take an hour. Waits for the run's own pace are short and not printed.
     fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
         let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
         if reason == WaitReason::Pace || waits.insert(source, until) == Some(until) {
             return;
         }
-        // A closed pipe is the reader's business.
+        // Ignore a closed pipe.
         let line = wait_line(source, &wait_text(reason, until, left));
         let _ = writeln!(anstream::stderr(), "{line}");
     }
 
     fn delivered(path: &Path) {
-        // The path's own bytes: a script must be able to open what it reads here. A closed pipe is the reader's
-        // business.
+        // Write the path's own bytes, so that a script can open the file. Ignore a closed pipe.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(path.as_os_str().as_encoded_bytes()).and_then(|()| out.write_all(b"\n"));
     }
@@ -49,7 +48,7 @@ impl Reporter for Quiet {
         } else if let Event::Delivered { path, .. } = event {
             Quiet::delivered(path);
         } else if let Event::Upload(Uploading::Note(text)) = event {
-            // Whoever waits for the upload must hear that there is none.
+            // A script that expects an upload must learn that it does not happen.
             let _ = writeln!(anstream::stderr(), "{text}");
         }
     }

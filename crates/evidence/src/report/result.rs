@@ -1,4 +1,4 @@
-//! What a run comes to: the controls on stderr, the bundle and the next commands on stdout.
+//! The result of a run: the controls on stderr, the bundle and the next commands on stdout.
 
 use std::io::Write as _;
 
@@ -12,7 +12,7 @@ use crate::evaluate::ControlResult;
 use crate::finding::Finding;
 use crate::framework::Control;
 
-/// Lists of subjects fit a terminal of the usual width.
+/// Wrap lists of subjects at the usual terminal width.
 const LINE_WIDTH: usize = 80;
 
 impl Terminal {
@@ -44,7 +44,7 @@ impl Terminal {
         self.line(&state, "");
     }
 
-    /// What failed with the first subjects, and what could not be verified as a count.
+    /// Prints the failed checks with their first subjects, and the number of checks that could not be verified.
     fn findings(&self, state: &mut State, findings: &[Finding], show: &str) {
         let width = findings.iter().map(|finding| thousands(finding.count).len()).max().unwrap_or_default();
         let of = |status| findings.iter().filter(move |finding| finding.status == status);
@@ -86,7 +86,7 @@ impl Terminal {
         let mut out = anstream::stdout();
         let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
         let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
-        // A closed pipe is the reader's business.
+        // Ignore a closed pipe.
         let _ = writeln!(
             out,
             "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n  \
@@ -104,7 +104,7 @@ impl Terminal {
     }
 }
 
-/// These texts behind commas, on lines of at most `width` characters where they fit.
+/// These texts separated by commas, on lines of at most `width` characters where they fit.
 fn filled(texts: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (index, text) in texts.iter().enumerate() {

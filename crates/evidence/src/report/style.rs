@@ -1,4 +1,4 @@
-//! The styles of the terminal's output: a meaning each.
+//! The styles of the terminal's output, one per meaning.
 
 use anstyle::{AnsiColor, Style};
 use evidence_bundle::Status;

@@ -1,7 +1,7 @@
-//! The normal and the verbose output: what happens, as it happens, on stderr; the result on stdout.
+//! Normal and verbose output: progress on stderr, the result on stdout.
 //!
-//! On a terminal there are colours and a bar that moves also while everybody waits; elsewhere plain lines. A warning
-//! that repeats is shown a few times and then counted: the bundle has every one.
+//! On a terminal there are colours, and bars that keep moving during waits; elsewhere plain lines. A repeated warning
+//! is printed a few times and then counted; the bundle has every one.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -24,13 +24,13 @@ use crate::source::ConnectError;
 use evidence_http::GivenUp;
 use evidence_screen::Screen;
 
-/// How often a warning of one kind is shown; the bundle has all.
+/// How many warnings of one kind are printed; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
 
-/// Without a terminal, a wait is said again this often.
+/// Without a terminal, a wait is printed again after this many seconds.
 const WAIT_LINE_SECONDS: i64 = 60;
 
-/// Prints what happens.
+/// Prints events.
 pub struct Terminal {
     verbose: bool,
     pub(super) is_terminal: bool,
@@ -42,20 +42,20 @@ pub struct Terminal {
 pub(super) struct State {
     section: Option<&'static str>,
     progress: Progress,
-    /// How often each kind of warning of each source occurred.
+    /// The number of warnings by source and kind.
     kinds: BTreeMap<(String, String), u64>,
-    /// The wait of each source that was printed last: until when, and how many minutes were left.
+    /// Each source's wait as last printed: its end, and the minutes left.
     waits: BTreeMap<SourceName, (Timestamp, i64)>,
-    /// An upload follows: the next steps are printed after it.
+    /// Whether an upload follows: the next steps are then printed after it.
     pub(super) upload_intended: bool,
-    /// What comes next: the commands that look at the bundle, and the one that uploads it.
+    /// The next steps: the commands that show the bundle, and the one that uploads it.
     pub(super) next: Option<(String, String)>,
-    /// The bundle that is on its way.
+    /// The progress bar of the upload.
     pub(super) sending: Option<ProgressBar>,
 }
 
 impl Terminal {
-    /// Prints to stderr and stdout; with `verbose`, every request and artifact too.
+    /// Prints to stderr and stdout. `verbose` adds every request and artifact.
     pub fn new(verbose: bool) -> Terminal {
         Terminal {
             verbose,
@@ -69,7 +69,7 @@ impl Terminal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stranger's text, fit to print.
+    /// Untrusted text, made safe to print.
     pub(super) fn safe(&self, text: &str) -> String {
         let text = Printable(text).to_string();
         match self.screen.get() {
@@ -80,7 +80,7 @@ impl Terminal {
 
     pub(super) fn line(&self, state: &State, line: &str) {
         let write = || {
-            // Nobody reads a closed pipe; the run continues.
+            // Ignore a closed pipe; the run continues.
             let _ = writeln!(anstream::stderr(), "{line}");
         };
         match &state.sending {
@@ -113,7 +113,7 @@ impl Terminal {
         }
     }
 
-    /// Says how often the kinds of this source that stopped being shown occurred.
+    /// Prints how many warnings of each kind were suppressed for this source.
     fn suppressed(&self, state: &mut State, source: &str) {
         let kinds = std::mem::take(&mut state.kinds);
         let (own, others) = kinds.into_iter().partition(|((whose, _), _)| whose == source);
@@ -138,7 +138,7 @@ impl Terminal {
         self.kind(&mut state, source, YELLOW, "warn", &warning.code, &self.safe(&text));
     }
 
-    /// One line for each source, moving on a terminal.
+    /// Adds one progress line per source, animated on a terminal.
     fn collecting(&self, sources: &[SourceName]) {
         let mut state = self.state();
         sources.iter().for_each(|source| self.suppressed(&mut state, source.id()));
@@ -196,7 +196,7 @@ impl Terminal {
         }
     }
 
-    /// A source that could not be connected: what failed, and what to do.
+    /// Prints why a source could not be connected, and what to do.
     fn unconnected(&self, error: &ConnectError) {
         let mut state = self.state();
         self.section(&mut state, "Connections");
@@ -219,7 +219,7 @@ impl Terminal {
             return;
         }
         state.waits.insert(source, (until, minute));
-        // Not in turn: that a run waits is worth knowing while it waits.
+        // Printed out of turn: a wait matters while it lasts.
         self.line(&state, &wait_line(source, &text));
     }
 
@@ -229,7 +229,7 @@ impl Terminal {
         state.progress.goes_on(source);
     }
 
-    /// Prints what was held back; nothing else does.
+    /// Prints every line that was held back, because no later event will.
     fn stopped(&self) {
         let mut state = self.state();
         let lines = state.progress.stop();
@@ -314,7 +314,7 @@ impl Reporter for Terminal {
                 if self.verbose {
                     let mut state = self.state();
                     if state.section.is_none() {
-                        // The connection test's request is over before the connection is told.
+                        // The connection test's requests finish before the connection is reported.
                         self.section(&mut state, "Connections");
                     }
                     let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
@@ -324,7 +324,7 @@ impl Reporter for Terminal {
             }
             Event::Again { source, text, attempt, of, wait } => {
                 let mut state = self.state();
-                // While sources are collected, bars and results say how they fare.
+                // While sources are collected, bars and results show their state.
                 if !state.progress.is_active() {
                     self.section(&mut state, "Connections");
                     let text = again_text(&self.safe(text), attempt, of, wait);
@@ -365,7 +365,7 @@ impl Reporter for Terminal {
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);
                 let text = plan::text(framework, plans, missing, max_size_bytes, now, &safe);
-                // A closed pipe is the reader's business.
+                // Ignore a closed pipe.
                 let _ = anstream::stdout().write_all(text.as_bytes());
             }
             Event::Upload(event) => self.uploading(&event),

@@ -1,4 +1,4 @@
-//! The normal output of an upload: how it goes on stderr, what came of it on stdout.
+//! Normal output of an upload: progress on stderr, the result on stdout.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,88 +12,88 @@ use super::style::{BOLD, DIM, GREEN, YELLOW};
 use super::terminal::{State, Terminal};
 use super::wait::again_text;
 
-/// How an upload goes.
+/// An event of an upload.
 #[derive(Debug)]
 pub enum Uploading<'a> {
-    /// The bundle of this collection is meant for a platform.
+    /// An upload follows this collection.
     Intended,
-    /// The bundle was looked at on this machine.
+    /// The bundle was checked on this machine.
     Checked {
         /// The file.
         bundle: &'a Path,
-        /// Its size.
+        /// The size in bytes.
         bytes: u64,
-        /// What was found.
+        /// The result.
         found: LocalResult<'a>,
     },
-    /// The platform knows the key.
+    /// The platform accepted the API key.
     Authenticated {
         /// The organization it belongs to.
         organization: &'a str,
-        /// The platform.
+        /// The platform's address.
         api_url: &'a str,
-        /// What the key may do.
+        /// The key's role.
         role: Option<&'a str>,
     },
     /// A dry run: the platform trusts the signing key, or does not say whether it does.
     Signer {
         /// The name of the key.
         key: &'a str,
-        /// Whether it says so.
+        /// Whether the platform says that it trusts the key.
         known: bool,
     },
-    /// A bundle of this size is on its way.
+    /// The upload of a bundle of this size begins.
     Sending(u64),
-    /// So much of it has left.
+    /// The number of bytes sent so far.
     Sent(u64),
-    /// It is no longer on its way.
+    /// The transfer is over.
     SendingOver,
-    /// An attempt failed, and there will be another.
+    /// An attempt failed and will be repeated.
     Again {
         /// Why it failed.
         text: &'a str,
-        /// Which attempt it was.
+        /// The number of the attempt.
         attempt: u32,
-        /// How many there are at most.
+        /// The maximum number of attempts.
         of: u32,
-        /// How long until the next.
+        /// The time until the next attempt.
         wait: Duration,
     },
-    /// The platform has the bundle, and has verified it.
+    /// The platform has stored and verified the bundle.
     Done {
-        /// Where a person finds it.
+        /// The page for people.
         url: &'a str,
-        /// Its id, from its manifest if that was read.
+        /// The bundle's id, from its manifest if that was read.
         bundle_id: &'a str,
         /// The organization it belongs to.
         organization: &'a str,
-        /// It was there before.
+        /// Whether the platform already had it.
         already: bool,
     },
-    /// Something else worth knowing.
+    /// Other information.
     Note(&'a str),
-    /// There will be no upload any more, or it has failed or succeeded: what comes next.
+    /// The upload succeeded, failed, or will not happen. The next steps follow.
     Over {
-        /// The platform has it.
+        /// Whether the platform has the bundle.
         uploaded: bool,
-        /// The local bundle is still there.
+        /// Whether the local bundle still exists.
         kept: bool,
     },
 }
 
-/// What the look at a bundle on this machine brought.
+/// The result of checking a bundle on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LocalResult<'a> {
     /// A trusted key signed it.
     Verified {
         /// Who trusts the key.
         trusted_by: &'a str,
-        /// Everything that was asked for is in it.
+        /// Whether the bundle contains everything that was requested.
         complete: bool,
     },
-    /// It is whole, and no key to trust was named.
+    /// The bundle is intact, but no trusted key was named.
     NotAuthenticated,
-    /// It was not looked at.
+    /// The bundle was not checked.
     NotVerified,
 }
 
@@ -146,12 +146,12 @@ impl Terminal {
                 let already = if *already { ", already stored" } else { "" };
                 let line = self.safe(&format!("{organization}, bundle id {bundle_id}{already}"));
                 let url = self.safe(url);
-                // Behind a bundle's lines on stdout, or behind nothing there.
+                // An empty line separates this from the bundle's lines on stdout, if any.
                 let gap = if state.upload_intended { "\n" } else { "" };
                 if !state.upload_intended {
                     self.line(&state, "");
                 }
-                // A closed pipe is the reader's business.
+                // Ignore a closed pipe.
                 let _ = writeln!(
                     anstream::stdout(),
                     "{gap}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}",

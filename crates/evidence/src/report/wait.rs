@@ -1,4 +1,4 @@
-//! The words of a wait.
+//! The text of a wait.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::format::duration;
 use super::style::YELLOW;
 use crate::observation::SourceName;
 
-/// Rounded up: "0 s" is not a wait.
+/// Rounded up, since "0 s" is not a wait.
 pub(super) fn whole_seconds(left: SignedDuration) -> SignedDuration {
     SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0))
 }

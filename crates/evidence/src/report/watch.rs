@@ -1,4 +1,4 @@
-//! What the client of a source reports, as events of the run.
+//! Turns reports of a source's client into events of the run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::observation::SourceName;
 use evidence_http::retry::MAXIMUM_ATTEMPTS;
 use evidence_http::{Exchanged, GivenUp, RequestFailure, WaitReason, Watch};
 
-/// Hands on what the client of this source reports.
+/// Forwards the reports of this source's client.
 pub struct SourceWatch {
     source: SourceName,
     reporter: Arc<dyn Reporter>,

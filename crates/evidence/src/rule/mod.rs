@@ -1,34 +1,34 @@
-//! A rule, what it says about a setting, and why.
+//! Rules and their verdicts.
 //!
-//! A rule is a file beside the source whose evidence it judges: the [`Rule`], its reasons, and a pure function from
-//! what was read to a [`Verdict`]. Which control it counts for is said by the [frameworks](crate::framework). Nothing
-//! here knows a host, an observation or a control.
+//! Each rule is a file next to the source whose evidence it judges: the [`Rule`], its reasons, and a pure function from
+//! the evidence to a [`Verdict`]. The [frameworks](crate::framework) map rules to controls. Nothing here knows a host,
+//! an observation or a control.
 
 pub mod reason;
 
 pub use evidence_bundle::document::{Counts, Status};
 pub use reason::{Advice, Reason};
 
-/// What a check applies; one heading each in `docs/controls.md`.
+/// The criteria of a check; each has a heading in `docs/controls.md`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// The code in documents.
     pub code: &'static str,
-    /// The version of the judgement in documents: it rises when the same evidence can be judged otherwise than before.
+    /// The version of the judgement in documents. It increases when the same evidence can get another verdict.
     pub version: u32,
-    /// What the rule wants, in words.
+    /// What the rule requires, as text.
     pub expected: &'static str,
-    /// What to grant so that it can be judged: the advice when the credentials may not see it.
+    /// The permission to grant: the advice when the credentials lack access.
     pub permission: &'static str,
     /// What is recommended beyond passing, if anything.
     pub improvement: Option<Advice>,
-    /// Further advice for a check that passes: a verdict names one of them.
+    /// Further advice for a passing check: a verdict names one of these.
     pub hints: &'static [&'static Reason],
-    /// The reasons that only its checks have.
+    /// The reasons that only this rule's checks have.
     pub reasons: &'static [&'static Reason],
 }
 
-/// A rule for tests that need one of any source.
+/// A rule for tests that need any rule.
 #[cfg(test)]
 pub(crate) static MADE_UP: Rule = Rule {
     code: "made-up",
@@ -49,18 +49,18 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
-/// What a rule says about a setting that was read.
+/// A rule's verdict on a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict<Words = String> {
     /// Pass, fail, not verifiable or not applicable.
     pub status: Status,
-    /// Why.
+    /// The reason.
     pub reason: &'static Reason,
-    /// What was found, in words, or where these words are kept; nothing in it that was not read.
+    /// The finding as text, or where the text is stored. It contains only what was read.
     pub actual: Option<Words>,
-    /// The criteria hold, and there is a recommendation beyond them.
+    /// Whether the criteria hold and a recommendation goes beyond them.
     pub improvable: bool,
-    /// The criteria hold, and this is worth doing first: one of the rule's [`hints`](Rule::hints).
+    /// An important improvement, although the criteria hold: one of the rule's [`hints`](Rule::hints).
     pub hint: Option<&'static Reason>,
 }
 
@@ -74,17 +74,17 @@ impl Verdict {
         Verdict::new(Status::Pass, &reason::OK, actual)
     }
 
-    /// A criterion does not hold, for certain.
+    /// A criterion certainly does not hold.
     pub fn fail(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict::new(Status::Fail, reason, actual)
     }
 
-    /// What was read does not tell.
+    /// The evidence does not show whether the criteria hold.
     pub fn unknown(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict::new(Status::NotVerifiable, reason, actual)
     }
 
-    /// There is nothing the rule could be about.
+    /// The rule has nothing to apply to.
     pub fn not_applicable(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict::new(Status::NotApplicable, reason, actual)
     }

@@ -1,7 +1,7 @@
 //! Reasons: why a check has its status, and what to do about it.
 //!
-//! A reason's code is published in documents and never renamed. The reasons here are those that every source can
-//! have; a source declares its own beside its rules.
+//! Documents publish a reason's code, and it is never renamed. The reasons here are shared by all sources; a source
+//! declares its own next to its rules.
 
 use evidence_bundle::document::Category::{Missing, Partial};
 use evidence_bundle::document::Severity::{High, Medium};
@@ -12,20 +12,20 @@ use evidence_bundle::document::{Category, Severity};
 pub struct Reason {
     /// The code in documents.
     pub code: &'static str,
-    /// What to do about a check that has it; none where there is nothing to do.
+    /// What to do about a check with this reason, if anything.
     pub advice: Option<Advice>,
 }
 
 /// The advice for one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advice {
-    /// How urgent it is.
+    /// The urgency.
     pub severity: Severity,
-    /// What kind of gap it is.
+    /// The kind of gap.
     pub category: Category,
-    /// The gap in a few words.
+    /// A short title of the gap.
     pub title: &'static str,
-    /// What to do.
+    /// The remediation.
     pub remediation: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl PartialEq for Reason {
 
 impl Eq for Reason {}
 
-/// The reasons that every source can have.
+/// The reasons shared by all sources.
 pub static SHARED: &[&Reason] = &[
     &OK,
     &PERMISSION_DENIED,
@@ -52,7 +52,7 @@ pub static SHARED: &[&Reason] = &[
 /// The criteria hold.
 pub static OK: Reason = Reason { code: "ok", advice: None };
 
-/// The credentials may not see it. The advice is the rule's own: what to grant.
+/// The credentials lack access. The advice is the rule's own: the permission to grant.
 pub static PERMISSION_DENIED: Reason = Reason {
     code: "permission_denied",
     advice: Some(Advice {
@@ -63,7 +63,7 @@ pub static PERMISSION_DENIED: Reason = Reason {
     }),
 };
 
-/// There is no such thing, or the credentials cannot see it.
+/// The setting does not exist, or the credentials cannot see it.
 pub static NOT_FOUND: Reason = Reason {
     code: "not_found",
     advice: Some(Advice {
@@ -74,7 +74,7 @@ pub static NOT_FOUND: Reason = Reason {
     }),
 };
 
-/// The host did not give a usable answer.
+/// The host gave no usable answer.
 pub static HOST_ERROR: Reason = Reason {
     code: "host_error",
     advice: Some(Advice {
@@ -85,7 +85,7 @@ pub static HOST_ERROR: Reason = Reason {
     }),
 };
 
-/// The source could not be connected, so that nothing of it was read.
+/// The source could not be connected, so nothing of it was read.
 pub static CONNECTION_FAILED: Reason = Reason {
     code: "connection_failed",
     advice: Some(Advice {
@@ -96,7 +96,7 @@ pub static CONNECTION_FAILED: Reason = Reason {
     }),
 };
 
-/// The artifact held forbidden data and was left out.
+/// The artifact was excluded because it held forbidden data.
 pub static EXCLUDED_BY_POLICY: Reason = Reason {
     code: "excluded_by_policy",
     advice: Some(Advice {
@@ -107,7 +107,7 @@ pub static EXCLUDED_BY_POLICY: Reason = Reason {
     }),
 };
 
-/// There is nothing to judge: the host left the setting out of its answer.
+/// Nothing to judge: the host omitted the setting from its answer.
 pub static NO_EVIDENCE: Reason = Reason {
     code: "no_evidence",
     advice: Some(Advice {

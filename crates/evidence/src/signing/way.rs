@@ -1,6 +1,6 @@
-//! The way to a signing key: whether another user could put another key in its place.
+//! Checks the path to a signing key: whether another user could replace the key.
 //!
-//! Every directory, link and file that the system passes on its way to the key is judged, not only the key.
+//! Every directory, link and file that the system traverses on the way to the key is checked, not only the key.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,14 +12,14 @@ use evidence_os::file;
 
 use crate::report::format::shell_path;
 
-/// As many links as the system follows.
+/// The maximum number of links that the system follows.
 const LINKS: usize = 40;
-/// Permission to write, for the group and for others.
+/// Write permission for the group and for others.
 const WRITABLE: u32 = 0o022;
-/// In such a directory only the owner of an entry can remove or rename it.
+/// In a directory with this bit, only the owner of an entry can remove or rename it.
 const STICKY: u32 = 0o1000;
 
-/// What is on the way.
+/// A part of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathPart {
     Directory,
@@ -28,7 +28,7 @@ enum PathPart {
     File,
 }
 
-/// Why others can put another file in the place of a key.
+/// Why other users can replace a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", describe(.place, .path, .fault))]
 pub struct Weakness {
@@ -37,12 +37,12 @@ pub struct Weakness {
     fault: PathFault,
 }
 
-/// What is wrong at a place.
+/// The fault of a part of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathFault {
-    /// Others than the owner can write there.
+    /// Users other than the owner can write there.
     Mode(u32),
-    /// It belongs to a user who is neither root nor the one who runs this.
+    /// The owner is neither root nor the current user.
     Owner(u32),
 }
 
@@ -91,23 +91,23 @@ fn describe(place: &PathPart, path: &Path, fault: &PathFault) -> String {
     }
 }
 
-/// The first weakness on the way to the file that is open. `None` if only its owner and root can replace it, or where files
-/// have neither owner nor mode.
+/// The first weakness on the path to the open file. `None` if only its owner and root can replace it, or if files have
+/// neither owner nor mode.
 ///
 /// # Errors
 ///
-/// If the way cannot be followed, or leads to another file than the one that is open.
+/// Fails if the path cannot be followed, or leads to another file than the open one.
 pub(super) fn weakness(path: &Path, opened: &File) -> io::Result<Option<Weakness>> {
     let me = access::me();
     let mut at = PathBuf::new();
     let mut links = 0;
-    // What is still ahead, the next part last.
+    // The remaining parts, the next one last.
     let mut ahead = parts(&std::path::absolute(path)?);
     while let Some(part) = ahead.pop() {
         if part == ".." {
             at.pop();
         } else {
-            // A part that is absolute begins anew.
+            // An absolute part starts over.
             at.push(part);
         }
         let here = at.symlink_metadata()?;
@@ -129,7 +129,7 @@ pub(super) fn weakness(path: &Path, opened: &File) -> io::Result<Option<Weakness
             at.pop();
         }
     }
-    // Only root and this user can change the way that was just judged. If it leads to the open file now, it did then.
+    // Only root and this user can change the path just checked. If it leads to the open file now, it did then.
     if file::is_named(opened, &at)? {
         Ok(None)
     } else {
@@ -137,12 +137,12 @@ pub(super) fn weakness(path: &Path, opened: &File) -> io::Result<Option<Weakness
     }
 }
 
-/// The parts of a path, the last one first.
+/// The parts of a path, in reverse order.
 fn parts(path: &Path) -> Vec<OsString> {
     path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
 }
 
-/// What is wrong with one place on the way. The mode of a link does not count: a link cannot be written to.
+/// The fault of one part of the path. The mode of a link does not count: a link cannot be written to.
 fn judge(place: PathPart, owner: u32, mode: u32, me: u32) -> Option<PathFault> {
     if owner != 0 && owner != me {
         return Some(PathFault::Owner(owner));
@@ -185,7 +185,7 @@ mod tests {
                 }
             }
         }
-        // Root's own files are root's; another user's are not.
+        // Root may own its own files; another user's files are a fault.
         assert_eq!(judge(PathPart::File, 0, 0o600, 0), None);
         assert_eq!(judge(PathPart::File, me, 0o600, 0), Some(PathFault::Owner(me)));
     }

@@ -7,24 +7,24 @@ use evidence_http::Asked;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", .r#source.id())]
 pub struct ConnectError {
-    /// The source of evidence; written as a raw name, since it is not the cause of the error.
+    /// The source of evidence; a raw identifier, because a field named `source` would become the error's cause.
     pub r#source: SourceName,
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub kind: ConnectErrorKind,
     /// What failed.
     pub message: String,
-    /// What to do, a line each.
+    /// What to do, one line per step.
     pub help: Vec<String>,
-    /// Requests sent until then, retries included.
+    /// Requests sent before the failure, retries included.
     pub requests: u64,
-    /// Those of them that were sent again.
+    /// How many of them were retries.
     pub retries: u64,
-    /// How they ended.
+    /// The requests and their results.
     pub asked: Vec<Asked>,
 }
 
 impl ConnectError {
-    /// A problem of this kind, before anything was sent.
+    /// A problem of this kind, before any request.
     pub fn new(
         source: SourceName,
         kind: ConnectErrorKind,
@@ -34,22 +34,22 @@ impl ConnectError {
         ConnectError { source, kind, message, help, requests: 0, retries: 0, asked: Vec::new() }
     }
 
-    /// The same with further requests behind it.
+    /// Appends further requests.
     pub fn asked(mut self, more: Vec<Asked>) -> ConnectError {
         self.asked.extend(more);
         self
     }
 
-    /// The same after so many requests, of which so many were sent again.
+    /// Sets the number of requests and how many of them were retries.
     pub fn after(self, requests: u64, retries: u64) -> ConnectError {
         ConnectError { requests, retries, ..self }
     }
 }
 
-/// The kinds of connection problems that differ in their exit code.
+/// Connection problems by exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectErrorKind {
-    /// Reported as configuration validation: 'Forbidden scope', an unreadable certificate file.
+    /// Reported like an invalid configuration: 'Forbidden scope', an unreadable certificate file.
     Configuration,
     /// Everything else: credentials, authentication, network, limits.
     Connection,

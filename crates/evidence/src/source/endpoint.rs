@@ -1,4 +1,4 @@
-//! The calls of a source as documents and the fuzzer see them: one list, whatever each answer is.
+//! A source's calls in one list, independent of their answer types: for the documents and the fuzzer.
 
 use super::CollectionItem;
 use evidence_http::ParseError;
@@ -6,20 +6,19 @@ use evidence_http::ParseError;
 /// A call of a source.
 #[derive(Debug, Clone, Copy)]
 pub struct Endpoint {
-    /// What documents call it.
+    /// The name in documents.
     pub name: &'static str,
-    /// What it is for.
+    /// The purpose.
     pub purpose: &'static str,
     /// How often a run makes it.
     pub times: &'static str,
-    /// How many bytes of an answer are read.
+    /// The maximum number of bytes read of an answer.
     pub limit: usize,
-    /// What an answer comes to, as if the host had nothing else to say. A run reads answers in the session that asked
-    /// for them.
+    /// Interprets an answer on its own, as if there were no other answers. A run interprets its answers in the session.
     pub read: fn(&[u8]) -> Result<Vec<CollectionItem>, ParseError>,
 }
 
-/// The endpoint of a [`Call`](evidence_http::Call), and what its answer comes to by itself.
+/// The endpoint of a [`Call`](evidence_http::Call), with the interpretation of a single answer.
 macro_rules! endpoint {
     ($call:expr, $offline:expr) => {
         $crate::source::Endpoint {

@@ -1,8 +1,8 @@
-//! What a dry run takes a bundle's parts for, in compressed bytes, rows in the documents included.
+//! The estimated sizes of a bundle's parts for a dry run, in compressed bytes, including their rows in the documents.
 //!
-//! Measured on generated organizations, accounts and directories, whose names are regular. `cargo test -p evidence --test
-//! cli estimates -- --include-ignored --nocapture` prints each estimate beside the size of the bundle that was then
-//! collected, and fails where one is more than twice the other.
+//! Measured on generated organizations, accounts and directories with regular names. `cargo test -p evidence --test cli
+//! estimates -- --include-ignored --nocapture` prints each estimate next to the size of the collected bundle, and fails
+//! if one is more than twice the other.
 
 /// The documents of a bundle with one source and no artifacts.
 pub(super) const DOCUMENTS: u64 = 12_000;

@@ -1,13 +1,12 @@
-//! Sources: where evidence comes from.
+//! Sources of evidence.
 //!
-//! Everything about a source is in its folder: its configuration, its calls, what answers mean, its artifacts, its
-//! rules and the reasons of its checks. [`KINDS`] is the one list of them.
+//! Everything about a source is in its folder: its configuration, calls, answers, artifacts, rules and reasons.
+//! [`KINDS`] lists all sources.
 //!
-//! A source is [`Configured`], a [`Session`] is connected: nothing can be collected before the connection test,
-//! because only the test makes a session. A source reads; it never screens, writes files or prints, and its rules are
-//! pure functions that are applied by `evaluate`.
+//! A [`Configured`] source becomes a [`Session`] only through the connection test, so nothing can be collected before
+//! it. A source reads; it never screens, writes files or prints. Its rules are pure functions that `evaluate` applies.
 //!
-//! These are traits because the sources of one run are of different kinds and are kept in one list.
+//! These are traits because a run keeps sources of different kinds in one list.
 
 pub mod altcloud;
 pub mod cloud;
@@ -52,10 +51,10 @@ macro_rules! kinds {
     };
 }
 
-// A new source is its folder and its name here.
+// To add a source, add its folder and list its name here.
 kinds![codehost, cloud, altcloud];
 
-/// What the tool must know of a source before one is configured.
+/// The static description of a source.
 pub struct SourceKind {
     /// Its name.
     pub name: SourceName,
@@ -65,12 +64,13 @@ pub struct SourceKind {
     pub reasons: &'static [&'static Reason],
     /// The calls it makes.
     pub calls: &'static [Endpoint],
-    /// Reads its section of the configuration; the list is the rules that the top-level `controls` want, if it is good.
+    /// Decodes its section of the configuration. The list holds the rules required by the top-level `controls`, if
+    /// valid.
     pub(crate) decode: Decode,
 }
 
 impl SourceKind {
-    /// Every reason that only its checks have: those of its rules, then those that any of them can have.
+    /// Every reason that is specific to this source: those of its rules, then those of any check.
     pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
         self.rules.iter().flat_map(|rule| rule.reasons).chain(self.reasons).copied()
     }
@@ -92,61 +92,61 @@ pub fn reasons() -> impl Iterator<Item = &'static Reason> {
 
 /// A configured source: its section in a valid configuration.
 pub trait Configured: Any + fmt::Debug + Send + Sync {
-    /// Which source.
+    /// The kind of source.
     fn kind(&self) -> &'static SourceKind;
 
-    /// The rules it is collected for.
+    /// The rules to collect evidence for.
     fn rules(&self) -> &[&'static Rule];
 
-    /// Whether `rule` is wanted.
+    /// Whether the configuration requires `rule`.
     fn wants(&self, rule: &'static Rule) -> bool {
         self.rules().contains(&rule)
     }
 
-    /// Whether a rule is wanted that `kind` is evidence for.
+    /// Whether the configuration requires a rule that uses `kind` as evidence.
     fn collects(&self, kind: &ArtifactKind) -> bool {
         kind.rules.iter().any(|rule| self.wants(rule))
     }
 
-    /// Whether what is read is kept for later runs.
+    /// Whether the source keeps its answers for later runs.
     fn keeps_records(&self) -> bool {
         false
     }
 
-    /// The settings in effect that decide what is collected and judged, by their names in the configuration, defaults
-    /// included and without any secret.
+    /// The effective settings that determine what is collected and judged, by their names in the configuration:
+    /// including defaults, without secrets.
     fn settings(&self, env: &Env) -> Vec<(&'static str, serde_json::Value)>;
 
-    /// The credentials the source would send, for the screen to look for; before anything is sent.
+    /// The credentials that the source would send. The screen learns them before the first request.
     ///
     /// # Errors
     ///
-    /// If a credential's variable is not set or cannot be one.
+    /// Fails if a credential's variable is not set, or if its value is invalid.
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError>;
 
-    /// What is known before the connection test: what would be missing without it.
+    /// The scope known before the connection test: what would be missing if the test failed.
     fn scope(&self) -> Scope;
 
-    /// The hosts that it will ask, as far as they are known.
+    /// The hosts that it will call, as far as they are known.
     fn hosts(&self, env: &Env) -> Vec<Url>;
 
-    /// The connection test: credentials, authentication, permissions, rate limit. What it learns that must not be
-    /// shown, such as temporary credentials, it registers with the run's screen.
+    /// The connection test: credentials, authentication, permissions, rate limit. Registers secrets that it obtains,
+    /// such as temporary credentials, with the run's screen.
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>>;
 }
 
-/// What a source may use of the run around it.
+/// The parts of a run that a source may use.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// Variables and clock.
+    /// Environment variables and the clock.
     pub env: Env,
     /// Receives waits and requests.
     pub reporter: Arc<dyn Reporter>,
-    /// What must not be shown or stored.
+    /// Redacts what must not be shown or stored.
     pub screen: Arc<Screen>,
     /// Whether this is a dry run, which never waits for a rate limit.
     pub dry_run: bool,
-    /// Whether to go on where a killed run ended.
+    /// Whether to resume an interrupted run.
     pub resume: bool,
 }
 
@@ -155,38 +155,38 @@ pub trait Session: Send + Sync {
     /// Its name.
     fn name(&self) -> SourceName;
 
-    /// The organization or account, as an artifact's subject names it.
+    /// The organization or account, as in the subjects of artifacts.
     fn organization(&self) -> &str;
 
-    /// What the connection test found worth saying.
+    /// The warnings of the connection test.
     fn warnings(&self) -> &[Warning];
 
-    /// What the token is, in words.
+    /// A description of the token.
     fn identity(&self) -> String;
 
-    /// What a collection would take. Asks only for what it needs to count.
+    /// The plan of a collection. Sends only the requests it needs to count.
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>>;
 
-    /// Everything there is to see, in the specification's order, as it is seen.
+    /// Yields every item in the specification's order, as it is read.
     fn collect(&self) -> BoxStream<'_, CollectionItem>;
 
-    /// What the session has done so far, for `run.json`.
+    /// A summary of the session so far, for `run.json`.
     fn account(&self) -> SessionSummary;
 
-    /// Everything was seen and nothing is asked any more: what is only there for asking can go before the bundle is
-    /// made, which takes memory too.
+    /// Called when all requests are done: frees memory that only requests need, since creating the bundle takes memory
+    /// too.
     fn collected(&self) {}
 
-    /// The bundle is delivered: what was kept for resuming this run is not needed any more.
+    /// Called when the bundle is delivered: removes what was kept for resuming this run.
     fn delivered(&self) {}
 }
 
-/// Something that a source found, whether or not it is in scope.
+/// A member of the population, whether or not it is in scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// What it is, such as `repository`.
+    /// The kind, such as `repository`.
     pub kind: &'static str,
-    /// What it is called, as subjects name it.
+    /// The name, as in subjects.
     pub name: Arc<str>,
     /// The host's own identifier.
     pub id: Option<String>,
@@ -196,12 +196,12 @@ pub struct Member {
     pub archived: Option<bool>,
     /// Who can see it.
     pub visibility: Option<Arc<str>>,
-    /// Why it is not in scope, as a code; `None` if it is.
+    /// The code of the reason why it is out of scope; `None` if it is in scope.
     pub out_of_scope: Option<&'static str>,
 }
 
 impl Member {
-    /// A member in scope of which nothing but the name is known.
+    /// A member in scope with only a name.
     pub fn new(kind: &'static str, name: impl Into<Arc<str>>) -> Member {
         let name = name.into();
         Member {
@@ -219,31 +219,31 @@ impl Member {
 /// One item of a collection.
 #[derive(Debug)]
 pub enum CollectionItem {
-    /// It is known what there is to look at.
+    /// The size of the population is known.
     Population {
-        /// What discovery listed; `None` if there was no discovery.
+        /// The number of discovered items; `None` without discovery.
         discovered: Option<u64>,
-        /// Inspections that will follow.
+        /// The number of inspections that will follow.
         expected: u64,
-        /// The same in words, such as `14 repositories found by discovery`; empty if there is nothing to report.
+        /// A description, such as `14 repositories found by discovery`; empty if there is nothing to report.
         text: String,
-        /// Everything that was found.
+        /// Every member of the population.
         members: Vec<Member>,
-        /// What the host itself counts, by its own names.
+        /// The host's own counts, by its own names.
         host_totals: Vec<(&'static str, u64)>,
     },
-    /// A listing was read, or a part of it: the requests that brought the population.
+    /// A listing of the population was read, completely or in part.
     Listed {
-        /// What the listing is called in documents, such as `repository_listing`.
+        /// The listing's name in documents, such as `repository_listing`.
         kind: &'static str,
-        /// Whose it is.
+        /// The subject.
         subject: Arc<str>,
         /// The requests.
         requests: Vec<Asked>,
     },
-    /// Something was looked at.
+    /// One inspection.
     Inspected(Inspection),
-    /// Something worth saying that is not an observation.
+    /// A warning that does not belong to an observation.
     Warned(Warning),
 }
 
@@ -253,7 +253,7 @@ impl CollectionItem {
         matches!(self, CollectionItem::Inspected(_))
     }
 
-    /// Roughly how many bytes it keeps in memory; only large artifacts matter.
+    /// The approximate memory use in bytes; only large artifacts matter.
     pub fn weight(&self) -> u64 {
         let CollectionItem::Inspected(inspection) = self else { return 0 };
         let weight = |observation: &Observation| match &observation.seen {
@@ -264,25 +264,25 @@ impl CollectionItem {
     }
 }
 
-/// What a session has done.
+/// A summary of a session.
 #[derive(Debug, Clone)]
 pub struct SessionSummary {
     /// Base of the API.
     pub api_url: String,
-    /// Who the token says it is.
+    /// The identity that the token reports.
     pub identity: Identity,
     /// Requests sent, retries included.
     pub requests: u64,
-    /// Requests sent again.
+    /// The number of retries.
     pub retries: u64,
-    /// Answers that were kept from an earlier run and that the host confirmed.
+    /// Answers kept from an earlier run that the host confirmed.
     pub revalidated: u64,
-    /// Answers that were taken over from a killed run, and when that run began.
+    /// The number of answers resumed from an interrupted run, and when that run began.
     pub taken_over: Option<(u64, Timestamp)>,
     /// The limit as last reported.
     pub rate_limit: Option<RateLimitRecord>,
     /// Seconds spent waiting for limits.
     pub paused_seconds: u64,
-    /// The kinds of questions that were given up.
+    /// The kinds of requests that the session gave up.
     pub given_up: Vec<GivenUp>,
 }

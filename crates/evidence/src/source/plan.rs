@@ -1,56 +1,56 @@
-//! What a source is about, and what its collection would take: known before anything is collected.
+//! The scope and the plan of a source: what is known before the collection.
 
 use evidence_bundle::document::RateLimitRecord;
 
 use crate::observation::SourceName;
 use crate::rule::Rule;
 
-/// What a collection would take.
+/// The plan of a collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Artifacts at most, by kind: a name for people and a number.
+    /// The maximum number of artifacts, by kind: a display name and a number.
     pub artifacts: Vec<(&'static str, u64)>,
-    /// What could not be asked for, in words: a collection would lack it if that does not change. What is refused is no
-    /// part of it, since that is a warning of the connection test.
+    /// Failed requests of the test, as text: a collection would lack these results unless the failure goes away.
+    /// Refusals are not included, because the connection test warns of them.
     pub missing: Vec<String>,
-    /// What the connection test could not read, in words: a collection will not have it either, and is incomplete.
+    /// What the connection test could not read, as text: a collection will lack it too, and be incomplete.
     pub lacking: Vec<String>,
-    /// What the host says exists and did not list, in words: a collection will not have it and is incomplete.
+    /// What the host reports to exist but did not list, as text: a collection will lack it and be incomplete.
     pub unlisted: Vec<String>,
-    /// Requests at least: each artifact is there at the first place it is looked for.
+    /// The minimum number of requests: each artifact is found in the first place.
     pub requests_minimum: u64,
-    /// Requests at most, retries not counted.
+    /// The maximum number of requests, without retries.
     pub requests_maximum: u64,
-    /// Requests among these that cost nothing of the limit if what they ask for has not changed since it was kept.
+    /// How many of these requests do not count against the limit if the answers have not changed since they were kept.
     pub requests_free: u64,
-    /// Answers that are taken over from a killed run, and not asked for.
+    /// Answers resumed from an interrupted run, which need no request.
     pub taken_over: u64,
-    /// Estimated bytes of the source's part of the archive.
+    /// The estimated size in bytes of the source's part of the archive.
     pub estimated_bytes: u64,
     /// The host's limit, if it has one.
     pub rate_limit: Option<RateLimitRecord>,
-    /// The pace that the configuration sets; 0 means none.
+    /// The configured pace; 0 means none.
     pub requests_per_minute: u32,
 }
 
 impl Plan {
-    /// All artifacts.
+    /// The number of all artifacts.
     pub fn artifact_count(&self) -> u64 {
         self.artifacts.iter().map(|(_, count)| count).sum()
     }
 }
 
-/// What a source is about, as far as its configuration shows.
+/// The scope of a source, as far as the configuration shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// Which source.
+    /// The source.
     pub source: SourceName,
     /// The organization, if the configuration names one.
     pub organization: Option<String>,
-    /// What its checks are about as long as nothing more is known: the organization, or what stands for it.
+    /// The subject of its checks until more is known: the organization, or a substitute.
     pub subject: String,
     /// Base of the API.
     pub api_url: String,
-    /// The rules that would be applied.
+    /// The rules to apply.
     pub rules: Vec<&'static Rule>,
 }

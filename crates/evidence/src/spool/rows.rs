@@ -1,4 +1,4 @@
-//! A long list of a document, row by row in the spool, so that memory does not grow with it.
+//! A long list of a document, spooled row by row, so that memory use does not grow with it.
 
 use std::io;
 
@@ -7,35 +7,35 @@ use serde_json::value::RawValue;
 
 use super::{Reader, Spool, Text};
 
-/// How many bytes of rows are spooled together.
+/// The number of bytes of rows that are spooled together.
 const BLOCK: usize = 64 * 1024;
 
 /// Rows in order, one JSON text each.
 #[derive(Debug, Default)]
 pub struct RowList {
-    /// Rows in the spool, a line each.
+    /// Rows in the spool, one per line.
     blocks: Vec<Text>,
-    /// The rows behind them, not spooled yet.
+    /// Later rows, not spooled yet.
     open: String,
 }
 
 impl RowList {
-    /// Adds a row at the end.
+    /// Appends a row.
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails, or the row cannot be written as JSON.
+    /// Fails if the disk is full or fails, or if the row cannot be written as JSON.
     pub fn push(&mut self, row: &impl Serialize, spool: &mut Spool) -> io::Result<()> {
         self.open.push_str(&serde_json::to_string(row)?);
         self.open.push('\n');
         if self.open.len() >= BLOCK { self.close(spool) } else { Ok(()) }
     }
 
-    /// Adds the rows of `other` at the end.
+    /// Appends the rows of `other`.
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails.
+    /// Fails if the disk is full or fails.
     pub fn append(&mut self, other: RowList, spool: &mut Spool) -> io::Result<()> {
         if !other.blocks.is_empty() {
             self.close(spool)?;
@@ -66,7 +66,7 @@ impl RowList {
     }
 }
 
-/// The rows of a block. JSON has no line break of its own where none is asked for.
+/// The rows of a block. Compact JSON contains no line breaks.
 fn rows(block: &str) -> Vec<io::Result<Box<RawValue>>> {
     let row = |line: &str| RawValue::from_string(line.to_string()).map_err(io::Error::from);
     block.lines().map(row).collect()
@@ -76,7 +76,7 @@ fn rows(block: &str) -> Vec<io::Result<Box<RawValue>>> {
 mod tests {
     use super::*;
 
-    /// Lists of several sources, from no row to several blocks, one behind the other.
+    /// Appends lists of several sources, from no rows to several blocks.
     #[test]
     fn rows_come_out_in_the_order_of_the_lists() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The sample as a table for spreadsheets. What it is drawn from is on every row, so that a row says it wherever it is
-//! copied to.
+//! The sample as a table for spreadsheets. Every row repeats what the sample was drawn from, so that a copied row keeps
+//! it.
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
@@ -12,10 +12,10 @@ use evidence_view::{Drawn, Sample, SampledCheck};
 use super::{Rows, filters};
 use crate::cli::SampleArgs;
 
-/// What every row repeats: seed, count, how many it is drawn from, filters, bundle.
+/// The columns that every row repeats: seed, count, number of rows drawn from, filters, bundle.
 type Origin = [String; 5];
 
-/// An item: its place, what was drawn, and where from.
+/// An item: its position, what was drawn, and the origin.
 struct Line<'a, T>(u64, &'a Drawn<T>, &'a Origin);
 
 impl Row<14> for Line<'_, SampledCheck> {

@@ -1,4 +1,5 @@
-//! The sample as one JSON object. Texts of the bundle are fit to print: deceptive characters are escaped, long texts cut.
+//! The sample as one JSON object. Texts of the bundle are safe to print: deceptive characters are escaped, long texts
+//! cut.
 
 use std::io;
 
@@ -10,7 +11,7 @@ use serde::Serialize;
 use super::{Rows, created, filters};
 use crate::cli::{SampleArgs, SampleFrom};
 
-/// What is printed. A field is never renamed.
+/// The output. A field is never renamed.
 #[derive(Serialize)]
 struct Report<'a, I: Serialize> {
     verdict: &'static str,
@@ -25,9 +26,9 @@ struct Report<'a, I: Serialize> {
     seed: &'a str,
     filters: String,
     order: &'static str,
-    /// How many were asked for.
+    /// The number of rows requested.
     count: u32,
-    /// How many rows it was drawn from.
+    /// The number of rows that the sample was drawn from.
     of: u64,
     items: I,
 }

@@ -1,4 +1,4 @@
-//! The sample for a terminal or paper: what it is, then its items in the order of their hashes.
+//! The sample for a terminal or paper: its origin, then its items in the order of their hashes.
 
 use std::io::{self, Write as _};
 

@@ -1,4 +1,4 @@
-//! The bundle and its checks as one JSON object, in the words of the bundle's own documents.
+//! The bundle and its checks as one JSON object, with the field names of the bundle's own documents.
 
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 
@@ -11,10 +11,10 @@ use tempfile::SpooledTempFile;
 
 use super::{Control, Row, spooled};
 
-/// One JSON document per line, until the bundle is verified.
+/// One JSON document per line, held until the bundle is verified.
 pub(super) struct Lines(SpooledTempFile);
 
-/// What is printed. A field is never renamed.
+/// The output. A field is never renamed.
 #[derive(Serialize)]
 struct Report<'a, K: Serialize, C: Serialize> {
     verdict: &'static str,
@@ -107,12 +107,12 @@ impl Lines {
     }
 }
 
-/// Escapes what would deceive on a terminal, as JSON does it: the values stay the same.
+/// Writes characters that could deceive on a terminal as JSON escapes; the values do not change.
 struct Undeceptive<W>(W);
 
 impl<W: Write> Write for Undeceptive<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // What is written at once is never a part of a character.
+        // The serializer never splits a character between writes.
         let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
         for character in text.chars() {
             match character {

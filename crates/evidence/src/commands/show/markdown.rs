@@ -8,7 +8,7 @@ use tempfile::SpooledTempFile;
 
 use super::{Control, Row, spooled};
 
-/// What would be read as markup.
+/// Characters that Markdown or a wiki would read as markup.
 const MARKUP: &str = "\\`*_[]<>|#~&!";
 
 /// The rows of the table of checks.
@@ -69,7 +69,7 @@ impl Table {
     }
 }
 
-/// One line that is read as it is written.
+/// Text escaped to render literally, on one line.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for character in sanitized(text).chars() {

@@ -10,17 +10,17 @@ use super::{Control, Row};
 use crate::report::format::counted;
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
 
-/// Subjects that are longer push their line out of the column.
+/// Longer subjects push their line out of the column.
 const SUBJECT_WIDTH: usize = 40;
 
-/// The checks of one control with one status, reason and rule, by the place of each in this order.
+/// The checks of one control with the same status, reason and rule, ordered by the position of each.
 #[derive(Default)]
 pub(super) struct Groups(BTreeMap<(String, u8, String, String), Group>);
 
 struct Group {
     status: Status,
     criteria: Vec<String>,
-    /// Subject and what was found.
+    /// The subject and the finding.
     rows: Vec<(String, String)>,
 }
 

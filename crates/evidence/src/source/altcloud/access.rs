@@ -1,8 +1,8 @@
-//! Access: tokens, from the exchange of assertions to their end.
+//! Access tokens: obtains them in exchange for assertions and renews them.
 //!
-//! The assertion goes to the exchange only, and a token to the API only: they have clients of their own. A token is
-//! renewed before it expires, and once when the API stops accepting it. Each scope's calls have a gate of their own,
-//! so that what one part of the API refuses does not close the others. Nothing here knows what the calls are.
+//! Assertions go only to the exchange, and tokens only to the API: each has its own clients. A token is renewed before
+//! it expires, and once if the API stops accepting it. The calls of each scope have their own gate, so that a refusal
+//! in one part of the API does not block the others. Nothing here depends on what the calls are.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -25,32 +25,32 @@ use evidence_http::retry::{Class, http_date};
 use evidence_http::{self, Answered, Call, Client, FailureKind, GivenUp, Refused, Request, RequestFailure};
 use evidence_screen::Screen;
 
-/// The kind of exchange (RFC 7523), in the form of a form.
+/// The grant type (RFC 7523), form-encoded.
 const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
 
-/// For how long a token is taken to be good if the answer does not say.
+/// The assumed lifetime of a token if the answer does not state one.
 const SHORT_LIFETIME: u64 = 600;
 
-/// A token is renewed this many seconds before its end: longer than a request that was just started takes.
+/// A token is renewed this many seconds before it expires: longer than a single request takes.
 const MARGIN: u64 = 60;
 
-/// Clocks that differ by less are not what an exchange was refused for.
+/// A smaller clock difference cannot be why an exchange was refused.
 const SMALLEST_SKEW: i64 = 5;
 
-/// The service account's access to the API for one administrator.
+/// The service account's access to the API on behalf of one administrator.
 pub(super) struct Access {
     account: ServiceAccount,
     admin: String,
-    /// Speaks to the exchange.
+    /// The client of the exchange.
     exchange: Client,
-    /// Whose siblings speak to the API.
+    /// The client whose siblings call the API.
     api: Client,
     clock: Clock,
     screen: Arc<Screen>,
-    /// What to add to this machine's clock, in seconds, to have the provider's.
+    /// The offset in seconds from this machine's clock to the provider's.
     skew: AtomicI64,
     state: Mutex<State>,
-    /// Every client that ever had a token.
+    /// Every client that ever held a token.
     made: std::sync::Mutex<Vec<(OAuthScope, Arc<Client>)>>,
 }
 
@@ -58,22 +58,22 @@ pub(super) struct Access {
 struct State {
     scopes: Vec<OAuthScope>,
     grant: Option<Arc<Grant>>,
-    /// Why no further token is asked for.
+    /// Why no further token is requested.
     over: Option<RequestFailure>,
-    /// Scopes whose calls are refused even with a fresh token.
+    /// Scopes that are refused even with a fresh token.
     closed: Vec<(OAuthScope, RequestFailure)>,
 }
 
-/// A token, as the clients that send it.
+/// A token, held by the clients that send it.
 struct Grant {
     number: u64,
-    /// When it must not be used any more, by this machine's clock.
+    /// When to stop using it, by this machine's clock.
     until: Timestamp,
     clients: Vec<(OAuthScope, Arc<Client>)>,
 }
 
 impl Access {
-    /// Access that has no token yet. `exchange` speaks to the account's `token_uri`, `api` to the API.
+    /// Access without a token yet. `exchange` calls the account's `token_uri`, `api` the API.
     pub(super) fn new(
         account: ServiceAccount,
         admin: String,
@@ -86,12 +86,12 @@ impl Access {
         Access { account, admin, exchange, api, clock, screen, skew, state, made }
     }
 
-    /// Whose access it is.
+    /// The service account.
     pub(super) fn account(&self) -> &ServiceAccount {
         &self.account
     }
 
-    /// Requests sent so far, retries included; and those that were sent again.
+    /// The number of requests sent so far, retries included, and the number of retries.
     pub(super) fn requests(&self) -> (u64, u64) {
         let both = |count: fn(&Client) -> u64| count(&self.exchange).saturating_add(count(&self.api));
         (both(Client::requests), both(Client::retries))
@@ -102,8 +102,8 @@ impl Access {
         self.api.given_up()
     }
 
-    /// How long limits held requests back. The scopes' calls go side by side, so the longest of them counts; those of one
-    /// scope come one token after the other, and everybody waits for the exchange.
+    /// How long limits held requests back. Scopes run concurrently, so the longest total counts; a scope's tokens are
+    /// used one after the other, and every call waits for the exchange.
     pub(super) fn paused(&self) -> SignedDuration {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |scope: &OAuthScope| {
@@ -114,13 +114,13 @@ impl Access {
         longest.saturating_add(self.exchange.paused())
     }
 
-    /// The provider's time, as far as it is known.
+    /// The provider's time, if known; else this machine's.
     pub(super) fn now(&self) -> Timestamp {
         let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
         self.clock.now().checked_add(skew).unwrap_or_else(|_| self.clock.now())
     }
 
-    /// What there is to say about this machine's clock.
+    /// A warning if this machine's clock is wrong.
     pub(super) fn warning(&self) -> Option<Warning> {
         let skew = self.skew.load(Ordering::Relaxed);
         let side = if skew > 0 { "behind" } else { "ahead of" };
@@ -135,8 +135,8 @@ impl Access {
         })
     }
 
-    /// Asks for a token for `scopes`, without using it. Once more with the provider's own time if the clock is why it
-    /// is refused.
+    /// Requests a token for `scopes` without using it. Tries again with the provider's own time if the exchange refused
+    /// because of the clock.
     pub(super) async fn ask(&self, scopes: &[OAuthScope]) -> Result<wire::TokenAnswer, ListingError> {
         let refused = match self.ask_once(scopes).await? {
             Ok(token) => return Ok(token),
@@ -155,14 +155,15 @@ impl Access {
         let local = |text| ListingError::Failed(RequestFailure::local(FailureKind::Transport(text)));
         let now = self.now().as_second();
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
-        // Good for a token until it expires: as secret as one. Without the signature it is worth nothing.
+        // A token can be had for an assertion until it expires, so it is just as secret. Without its signature it is
+        // worthless.
         self.screen.learn([assertion.rsplit('.').next().unwrap_or(&assertion)]);
         let url = self.account.token_uri.clone();
         let label = url.path().to_string();
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
         match self.exchange.ask(&TOKEN.post(url, label, body), &TOKEN).await {
             Ok(answered) => {
-                // The one place where a token arrives, whether it is used or only asked for.
+                // Every token arrives here, whether or not it is used.
                 self.screen.learn([&answered.value.access_token]);
                 Ok(Ok(answered.value))
             }
@@ -171,7 +172,7 @@ impl Access {
         }
     }
 
-    /// Takes the time from a refusal that is about it. `false` if it is about something else, or the time is known.
+    /// Learns the provider's time from a refusal. `false` if the refusal has another cause, or the time was known.
     fn learn_time(&self, refused: &Refused) -> bool {
         if !says_time(refused) {
             return false;
@@ -182,7 +183,7 @@ impl Access {
         skew.abs_diff(known) >= SMALLEST_SKEW.unsigned_abs()
     }
 
-    /// Uses `token`, and from now on asks for tokens for `scopes`.
+    /// Uses `token`, and requests further tokens for `scopes`.
     pub(super) async fn start(
         &self,
         scopes: &[OAuthScope],
@@ -217,7 +218,7 @@ impl Access {
         Ok(Grant { number, until, clients })
     }
 
-    /// Sends a request of `scope`, with a token that is good. One that the API does not accept is renewed once.
+    /// Sends a request of `scope` with a valid token. Renews the token once if the API does not accept it.
     pub(super) async fn send<T>(
         &self,
         scope: OAuthScope,
@@ -232,7 +233,7 @@ impl Access {
         let renewed = self.renewed(scope, &grant).await?;
         let second = renewed.send(scope, request, call).await;
         if let Some(text) = rejected(&second) {
-            // A fresh token is refused too: it is not the token. Asking on would only annoy.
+            // The API refuses a fresh token too, so the token is not the cause. Stop requesting.
             let failure = RequestFailure::local(FailureKind::Unauthorized(text));
             self.state.lock().await.closed.push((scope, failure));
         }
@@ -248,7 +249,7 @@ impl Access {
         }
     }
 
-    /// A newer token than `stale`; asks for one only if nobody else has meanwhile.
+    /// A newer token than `stale`. Requests one only if no other call has done so meanwhile.
     async fn renewed(&self, scope: OAuthScope, stale: &Grant) -> Result<Arc<Grant>, RequestFailure> {
         let mut state = self.state.lock().await;
         state.is_open(scope)?;
@@ -258,7 +259,7 @@ impl Access {
         }
     }
 
-    /// The lock is held meanwhile: whoever else needs a token waits for this one.
+    /// Holds the lock, so that other calls that need a token wait for this one.
     async fn renew(&self, state: &mut State) -> Result<Arc<Grant>, RequestFailure> {
         let number = state.grant.as_ref().map_or(0, |grant| grant.number).saturating_add(1);
         let asked = self.ask(&state.scopes).await.map_err(|problem| match problem {
@@ -310,7 +311,7 @@ impl Grant {
     }
 }
 
-/// The words with which a token was not accepted, for this request or for one before it.
+/// The provider's message if it did not accept the token, for this request or an earlier one.
 fn rejected<T>(answer: &Result<Answered<T>, evidence_http::CallError>) -> Option<String> {
     match answer {
         Err(evidence_http::CallError::Refused(refused)) if refused.class == Class::Unauthorized => {

@@ -1,6 +1,6 @@
-//! What to do when the connection test fails: the provider's words, what they mean, and what to click and paste.
+//! Help for a failed connection test: the provider's message, its meaning, and the steps in the admin console.
 //!
-//! Nothing here asks. No text holds a part of a credential.
+//! Nothing here sends a request. No text contains a part of a credential.
 
 use super::NAME;
 use super::answer::says_disabled;
@@ -12,7 +12,7 @@ use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{FailureKind, HelpTarget, RequestFailure};
 
-/// Why there is no token.
+/// Why the exchange returned no token.
 pub(super) fn exchange_error(
     config: &AltCloudConfig,
     account: &ServiceAccount,
@@ -62,7 +62,7 @@ pub(super) fn exchange_error(
     connection(message, help)
 }
 
-/// What to click and what to paste.
+/// The steps in the admin console, with the values to paste.
 fn delegation(config: &AltCloudConfig, account: &ServiceAccount) -> Vec<String> {
     let client_id = account.client_id.as_deref().unwrap_or("the service account's unique id");
     vec![
@@ -75,7 +75,7 @@ fn delegation(config: &AltCloudConfig, account: &ServiceAccount) -> Vec<String> 
     ]
 }
 
-/// Why nothing of the directory is shown.
+/// Why the API shows nothing of the directory.
 pub(super) fn api_error(
     config: &AltCloudConfig,
     account: &ServiceAccount,
@@ -120,7 +120,7 @@ pub(super) fn api_error(
     connection(message, help)
 }
 
-/// What it means that the provider does not know what it was asked for: no right is missing.
+/// Explains that the provider does not know the customer or domain; no privilege is missing.
 pub(super) fn not_the_customers(config: &AltCloudConfig, what: &str) -> String {
     let admin = &config.admin_email;
     if what.starts_with("users") && !config.domains.is_empty() {

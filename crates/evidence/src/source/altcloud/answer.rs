@@ -1,12 +1,12 @@
-//! What the provider's answers mean: the only place that compares its reasons and words.
+//! Classifies the provider's answers: the only place that compares its reasons and messages.
 //!
-//! A pure function of an answer's status, the reasons in it and whether it is JSON at all; a number or a word that happens
-//! to occur in a message decides nothing.
+//! A pure function of an answer's status, its reasons and whether it is JSON. A number or word that happens to occur in
+//! a message never decides.
 
 use evidence_http::Refused;
 use evidence_http::retry::{Class, RefusalCause};
 
-/// Reasons of a 403 that mean "too fast", whatever its message says.
+/// Reasons of a 403 that mean "too fast", whatever the message.
 const LIMITS: &[&str] = &[
     "rateLimitExceeded",
     "userRateLimitExceeded",
@@ -19,16 +19,16 @@ const LIMITS: &[&str] = &[
 /// Reasons of a 403 that mean that the API is switched off in the service account's project.
 const DISABLED: &[&str] = &["accessNotConfigured", "SERVICE_DISABLED"];
 
-/// The reason by which this tool knows that the API is switched off.
+/// The reason that this tool reports for a disabled API.
 const API_DISABLED: &str = "accessNotConfigured";
 
-/// How the log says, with a 401, that the token is good and the administrator lacks the privilege.
+/// The log's 401 message for a valid token of an administrator without the privilege.
 const NOT_AUTHORIZED: &str = "Access denied. You are not authorized";
 
-/// Errors of the exchange that pass by themselves.
+/// Temporary errors of the exchange.
 const PASSING: &[&str] = &["internal_failure", "server_error", "temporarily_unavailable"];
 
-/// What an answer of the API means. Total: every status has a class.
+/// Classifies an answer of the API.
 pub(super) fn classify(
     status: u16,
     is_json: bool,
@@ -50,7 +50,7 @@ pub(super) fn classify(
         403 if reasons.iter().any(|reason| LIMITS.contains(reason)) => Class::Throttled { retry_after },
         403 if !is_json => Class::Forbidden(RefusalCause::Intermediary),
         403 => Class::Forbidden(RefusalCause::Permission),
-        // A page that says "not found" is a wrong address or a proxy, and no word about a domain.
+        // A page that says "not found" comes from a wrong address or a proxy, and says nothing about a domain.
         404 if !is_json => Class::HostFault { retry_after: None },
         404 => Class::NotFound,
         408 | 500..=599 => Class::HostFault { retry_after },
@@ -59,8 +59,8 @@ pub(super) fn classify(
     }
 }
 
-/// What an answer to an exchange means. A refusal never closes the way to this host: which of several scopes is
-/// refused, and whether the clock was wrong, is found out by asking again differently.
+/// Classifies an answer of the exchange. A refusal never closes the gate: further attempts find out which scope was
+/// refused, or whether the clock was wrong.
 pub(super) fn classify_exchange(
     status: u16,
     is_json: bool,
@@ -82,7 +82,7 @@ pub(super) fn classify_exchange(
     }
 }
 
-/// The code of a refusal, of all the reasons in it: the one that decides, or the first.
+/// The code of a refusal: the decisive one of its reasons, else the first.
 pub(super) fn code<'a>(reasons: &[&'a str]) -> Option<&'a str> {
     if reasons.iter().any(|reason| DISABLED.contains(reason)) {
         return Some(API_DISABLED);
@@ -95,12 +95,12 @@ pub(super) fn says_disabled(refused: &Refused) -> bool {
     refused.code.as_deref() == Some(API_DISABLED)
 }
 
-/// Whether an exchange was refused because of the scopes that were asked for.
+/// Whether an exchange was refused because of the requested scopes.
 pub(super) fn says_scopes(refused: &Refused) -> bool {
     matches!(refused.code.as_deref(), Some("unauthorized_client" | "invalid_scope"))
 }
 
-/// Whether an exchange was refused because of the time in the assertion: `iat` and `exp` are its names there.
+/// Whether an exchange was refused because of the assertion's times, `iat` and `exp`.
 pub(super) fn says_time(refused: &Refused) -> bool {
     refused.code.as_deref() == Some("invalid_grant")
         && refused.message.as_deref().is_some_and(|message| {

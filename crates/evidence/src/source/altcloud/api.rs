@@ -1,4 +1,4 @@
-//! Making the provider's calls: listings, page after page. What an answer means for a control is decided in `look`.
+//! The provider's calls: reads listings page by page. `look` interprets the answers.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,11 @@ use super::wire::{Activity, Page};
 use evidence_http::call::encoded;
 use evidence_http::{FailureKind, Request, RequestFailure, recorded};
 
-/// Pages in a row with nothing on them, after which a listing that still points on is going in circles. Logs have some.
+/// After this many consecutive empty pages, a listing that has a next page is assumed to loop. Logs have some empty
+/// pages.
 const EMPTY_PAGES: u64 = 25;
 
-/// A listing to read: which, and the request for its first page.
+/// The listing to read, and the request for its first page.
 struct ListingRequest<T: 'static> {
     paged: &'static Paged<T>,
     request: Request,
@@ -23,7 +24,7 @@ struct ListingRequest<T: 'static> {
 
 /// Makes the calls.
 pub(super) struct Api<'a> {
-    /// With whose rights.
+    /// The access to use.
     pub(super) access: &'a Access,
     /// Base of the API.
     pub(super) base: &'a Url,
@@ -52,7 +53,7 @@ impl Api<'_> {
         self.listing(&self.of_customer(&ROLES), first).await
     }
 
-    /// Who has a role.
+    /// The role assignments.
     pub(super) async fn assignments(&self) -> Listing<Assignment> {
         let question = self.of_customer(&ASSIGNMENTS);
         self.listing(&question, recorded(self.page(&question, None)).await).await
@@ -91,7 +92,7 @@ impl Api<'_> {
     }
 
     fn question<T>(&self, paged: &'static Paged<T>, parameters: &[(&str, &str)]) -> ListingRequest<T> {
-        // It is named without the list of fields.
+        // The request is recorded without the list of fields.
         let mut request = paged.call.get(self.base, parameters);
         extend(&mut request, "fields", paged.fields);
         ListingRequest { paged, request }
@@ -107,7 +108,8 @@ impl Api<'_> {
         Ok(self.access.send(paged.scope, &request, &paged.call).await?)
     }
 
-    /// Every page after `first`, one by one: each says where the next is. One that fails ends it; what was read stays.
+    /// Reads every page after `first`, in sequence, because each names the next. A failed page ends the listing;
+    /// earlier pages are kept.
     async fn listing<T>(&self, question: &ListingRequest<T>, first: Recorded<T>) -> Listing<T> {
         let (mut page, requests) = first;
         let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None, requests };
@@ -139,7 +141,7 @@ impl Api<'_> {
     }
 }
 
-/// What a listing has come to, so that one without end is ended.
+/// The progress of a listing, to end one that never ends.
 #[derive(Default)]
 struct ListingProgress {
     pages: u64,
@@ -149,7 +151,7 @@ struct ListingProgress {
 }
 
 impl ListingProgress {
-    /// Whether the page behind `page` may be asked for, if it points to one.
+    /// Counts `page`. Fails if it names a next page that exceeds a bound.
     fn goes_on<T>(&mut self, page: &Page<T>, pages: u64, budget: usize) -> Result<(), String> {
         let room = page.items.len().saturating_mul(size_of::<T>());
         self.weight = self.weight.saturating_add(page.bytes).saturating_add(room);
@@ -166,7 +168,7 @@ impl ListingProgress {
     }
 }
 
-/// Adds to a request's query.
+/// Appends to a request's query.
 fn extend(request: &mut Request, name: &str, value: &str) {
     let query = format!("{}&{name}={value}", request.url.query().unwrap_or_default());
     request.url.set_query(Some(&query));
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_listing_without_end_is_ended_by_each_of_its_bounds() {
-        // How many of the same page are read, the last of which is the one behind which nothing is asked.
+        // How many such pages are read until a bound ends the listing.
         let read = |items: usize, bytes: usize, same_token: bool, pages: u64, budget: usize| {
             let mut progress = ListingProgress::default();
             let page = |number: usize| {
@@ -196,13 +198,13 @@ mod tests {
             (0, 10, false, 100, MIB, (25, end)),
             (1, MIB / 4, false, 100, MIB, (4, large)),
             (1, MIB, false, 100, MIB, (1, large)),
-            // Items that are short on the wire have their room all the same.
+            // Items that are short on the wire still take up memory.
             (1_000, 3_000, false, 10_000, MIB, (MIB / (3_000 + 1_000 * room) + 1, large)),
         ] {
             let (number, text) = read(items, bytes, same_token, pages, budget).unwrap();
             assert!(number == expected.0 && text.contains(expected.1), "{number} {text}, not {expected:?}");
         }
-        // What is read to its end is not ended, however large its last page is.
+        // A complete listing is valid, however large its last page.
         let last = Page { items: vec![User::default()], next: None, bytes: 10 * MIB };
         assert_eq!(ListingProgress::default().goes_on(&last, 1, MIB), Ok(()));
     }

@@ -1,4 +1,4 @@
-//! The kinds of artifacts, and the rules each is evidence for.
+//! The kinds of artifacts, and the rules that use each.
 
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use crate::observation::ArtifactKind;

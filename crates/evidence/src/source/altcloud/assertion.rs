@@ -1,7 +1,7 @@
-//! The assertion with which a service account asks for a token: a JSON Web Token, signed with RS256 (RFC 7515, RFC
+//! The assertion that a service account exchanges for a token: a JSON Web Token, signed with RS256 (RFC 7515, RFC
 //! 7523).
 //!
-//! Pure but for the blinding randomness of the signature. It never sends, and reads no clock.
+//! Pure except for the random blinding of the signature. It sends nothing and reads no clock.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::service_account::ServiceAccount;
 
-/// How long an assertion may be used, in seconds: the most the provider accepts, and what its own clients send.
+/// The lifetime of an assertion in seconds: the maximum that the provider accepts, and what its own clients use.
 const LIFETIME: i64 = 3_600;
 
 #[derive(Serialize)]
@@ -32,11 +32,11 @@ struct Claims<'a> {
     sub: &'a str,
 }
 
-/// The assertion by `account` for the administrator `admin`, for `scopes`, made at `now` in seconds since 1970.
+/// The assertion of `account` for the administrator `admin` and `scopes`, issued at `now` in seconds since 1970.
 ///
 /// # Errors
 ///
-/// If the key cannot sign; the text holds no part of it.
+/// Fails if the key cannot sign. The message contains no part of the key.
 pub(super) fn assertion(
     account: &ServiceAccount,
     admin: &str,
@@ -96,7 +96,7 @@ mod tests {
             json(parts[1]),
             serde_json::json!({
                 "iss": "reader@evidence.example", "sub": "admin@acme.example", "scope": "scope-a scope-b",
-                // As the file has it: an address that is normalised has a slash more.
+                // Exactly as in the file: a normalised address would end with a slash.
                 "aud": "http://127.0.0.1:8080", "iat": 1_795_000_000, "exp": 1_795_003_600,
             })
         );

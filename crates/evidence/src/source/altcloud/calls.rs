@@ -1,5 +1,5 @@
-//! The provider's calls: one row each, from which come its address, its bounds, the reader of its answers, and the tables
-//! of the documents. Four listings by GET, and the exchange of an assertion for a token.
+//! The provider's calls, one row each. A row defines the call's address, bounds and parser, and its entry in the
+//! documents. There are four listings by GET, and the exchange of an assertion for a token.
 
 use jiff::Timestamp;
 
@@ -12,17 +12,17 @@ use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Meta};
 
-/// A listing that comes in pages.
+/// A paginated listing.
 pub(super) struct Paged<T: 'static> {
     pub(super) call: Call<Page<T>>,
-    /// With whose rights.
+    /// The required scope.
     pub(super) scope: OAuthScope,
-    /// The fields that are asked for: what the artifacts have room for, and what a listing is known by.
+    /// The requested fields: those of the artifacts, and those that identify a listing.
     pub(super) fields: &'static str,
-    /// Pages at most.
+    /// The maximum number of pages.
     pub(super) pages: u64,
-    /// What the pages may weigh together: what came over the wire, and the room of each item beside its text. Everything
-    /// that is read stays in memory until it is judged, so a host that never tires must not fill it.
+    /// The maximum weight of all pages: the bytes on the wire plus the memory of each item. All items stay in memory
+    /// until they are judged, so an endless listing must not fill it.
     pub(super) budget: usize,
 }
 
@@ -46,7 +46,7 @@ pub(super) static TOKEN: Call<TokenAnswer> = Call {
     times: "once, and again before it expires",
     kind: None,
     media_type: "application/x-www-form-urlencoded",
-    // A token is about 1 kB; its answer has little else.
+    // A token is about 1 kB, and the answer contains little else.
     limit: 64 * 1024,
     parse: wire::token,
     keep: None,
@@ -82,9 +82,9 @@ const fn users(name: &'static str, purpose: &'static str, times: &'static str) -
         scope: OAuthScope::Users,
         fields: "kind,nextPageToken,users(id,primaryEmail,suspended,archived,isEnrolledIn2Sv,isEnforcedIn2Sv,isAdmin,\
                  isDelegatedAdmin,lastLoginTime,creationTime)",
-        // 600,000 users, for which the budget is made.
+        // Enough for 600,000 users, which the budget is sized for.
         pages: 1_200,
-        // About 500 bytes each, so more than half a million of them.
+        // About 500 bytes each: more than half a million users.
         budget: 256 * MIB,
     }
 }
@@ -109,7 +109,7 @@ pub(super) static ROLES: Paged<Role> = Paged {
     budget: 16 * MIB,
 };
 
-/// Who has a role.
+/// The role assignments.
 pub(super) static ASSIGNMENTS: Paged<Assignment> = Paged {
     call: Call {
         name: "/admin/directory/v1/customer/{customer}/roleassignments?maxResults=200",
@@ -129,7 +129,7 @@ pub(super) static ASSIGNMENTS: Paged<Assignment> = Paged {
     budget: 64 * MIB,
 };
 
-/// The log of what administrators did, for one event.
+/// The log of administrators' actions, for one event.
 pub(super) static ACTIVITIES: Paged<Activity> = Paged {
     call: Call {
         name: "/admin/reports/v1/activity/users/all/applications/admin?customerId={customer}&eventName={event}\
@@ -138,7 +138,7 @@ pub(super) static ACTIVITIES: Paged<Activity> = Paged {
         times: "once per event, and once more per 1,000 of them",
         kind: Some("events"),
         media_type: JSON,
-        // A page of 1,000 activities is about 500 kB; an activity of many events is longer.
+        // A page of 1,000 activities is about 500 kB; an activity with many events is longer.
         limit: 16 * MIB,
         parse: wire::activities,
         keep: None,
@@ -146,12 +146,12 @@ pub(super) static ACTIVITIES: Paged<Activity> = Paged {
     scope: OAuthScope::Reports,
     fields: "kind,nextPageToken,items(id(time,uniqueQualifier),actor(email,callerType),\
              events(name,parameters(name,value)))",
-    // 100,000 of one event in half a year, of about 600 bytes each.
+    // 100,000 activities of one event in half a year, of about 600 bytes each.
     pages: 100,
     budget: 64 * MIB,
 };
 
-/// What an administrator did with an account: the events that are asked for, in the order of the artifact.
+/// Administrators' actions on accounts: the requested events, in the order of the artifact.
 pub(super) const EVENTS: &[&str] = &[
     "CREATE_USER",
     "DELETE_USER",
@@ -166,7 +166,7 @@ pub(super) const EVENTS: &[&str] = &[
     "UNASSIGN_ROLE",
 ];
 
-/// A customer that an answer by itself is about.
+/// The customer for an answer that is read on its own.
 const ORGANIZATION: &str = "acme.example";
 
 fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
@@ -192,7 +192,7 @@ fn activities_offline(page: Page<Activity>) -> Vec<CollectionItem> {
     look::lifecycle(ORGANIZATION, period, vec![("CREATE_USER", listing(page.items))])
 }
 
-/// A listing of one page.
+/// A listing with a single page.
 fn listing<T>(items: Vec<T>) -> Listing<T> {
     Listing { items, pages: 1, meta: Some(Meta::default()), problem: None, requests: Vec::new() }
 }
@@ -201,7 +201,7 @@ fn listing<T>(items: Vec<T>) -> Listing<T> {
 mod tests {
     use super::*;
 
-    /// A page of the largest size is within the budget, and so is every honest listing.
+    /// The budget has room for a page of the largest size, and for every realistic listing.
     #[test]
     fn bounds_fit_each_other() {
         fn check<T>(paged: &Paged<T>, pages: usize, honest: usize) {

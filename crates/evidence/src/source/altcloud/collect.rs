@@ -1,4 +1,4 @@
-//! The collection: everything that the rules need, side by side, then what it shows.
+//! The collection: reads everything that the rules need concurrently, then interprets it.
 
 use futures_util::future::{join, join_all, join3};
 
@@ -15,13 +15,13 @@ use crate::number::saturating_u64;
 use crate::report::format::counted;
 use crate::source::{CollectionItem, Configured, Member};
 
-/// The roles, and who has them.
+/// The roles and their assignments.
 pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);
 
 /// The log of each event.
 type Events = Vec<(&'static str, Listing<Activity>)>;
 
-/// A user as a member of the population. Its address is what the provider and its administrators know it by.
+/// A user as a member of the population, named by its address, which administrators know it by.
 fn member(user: &User) -> Member {
     let name = user.primary_email.value().or(user.id.value()).map_or("", String::as_str);
     Member {
@@ -36,7 +36,7 @@ impl AltCloudSession {
         Api { access: &self.access, base: &self.config.api_url, customer: &self.config.customer_id }
     }
 
-    /// What is there of a listing whose scope is not delegated; `None` if it is.
+    /// The empty listing of a scope that is not delegated; `None` if it is delegated.
     pub(super) fn refused<T>(&self, scope: OAuthScope) -> Option<Listing<T>> {
         let (scope, text) = self.refused.iter().find(|(refused, _)| *refused == scope)?;
         Some(Listing::not_read(ListingError::NotDelegated(*scope, text.clone())))
@@ -85,11 +85,11 @@ impl AltCloudSession {
         self.api().events(event, self.period, first).await
     }
 
-    /// The first page of the log for `event`. The connection test has asked for the first of them.
+    /// The first page of the log for `event`. The connection test has read it for the first event.
     pub(super) async fn first_event(&self, event: &'static str) -> Recorded<Activity> {
         match &self.firsts.events {
             Some(first) if EVENTS.first() == Some(&event) => first.clone(),
-            // Whoever may not read the log may not read any of it.
+            // A refusal for one event applies to the whole log.
             Some((Err(ListingError::Refused(refused)), requests)) => {
                 (Err(ListingError::Refused(refused.clone())), requests.clone())
             }
@@ -104,7 +104,7 @@ impl AltCloudSession {
         Some(join(self.roles(), self.assignments()).await)
     }
 
-    /// Everything that the rules need, side by side.
+    /// Reads everything that the rules need, concurrently.
     async fn read(&self) -> (Users, Option<Administrators>, Option<Events>) {
         let events = async {
             if !self.config.wants(&USER_LIFECYCLE_LOG) {

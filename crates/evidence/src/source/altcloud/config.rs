@@ -1,4 +1,4 @@
-//! `sources.altcloud`: the workspace directory, reached by a service account that acts for an administrator.
+//! `sources.altcloud`: the workspace directory, read by a service account on behalf of an administrator.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use evidence_settings::secret::quote;
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
 
-/// The provider's word for the customer to whom the administrator belongs.
+/// The provider's alias for the administrator's own customer.
 const MY_CUSTOMER: &str = "my_customer";
 
 /// The longest name of a domain (RFC 1035, section 2.3.4).
@@ -35,11 +35,11 @@ pub struct AltCloudConfig {
     pub credentials_env: String,
     /// `customer_id`
     pub customer_id: String,
-    /// `admin_email`: for whom the service account acts.
+    /// `admin_email`: the administrator that the service account acts for.
     pub admin_email: String,
     /// `domains`, in lower case; empty for the whole customer.
     pub domains: Vec<String>,
-    /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
+    /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
     pub timeout: Duration,
@@ -48,7 +48,8 @@ pub struct AltCloudConfig {
 }
 
 impl AltCloudConfig {
-    /// Who the customer is. Its alias means another one to everybody, so the administrator's domain stands for it.
+    /// The customer. The alias means a different customer to every administrator, so the administrator's domain
+    /// replaces it.
     pub(super) fn organization(&self) -> &str {
         if self.customer_id != MY_CUSTOMER {
             return &self.customer_id;
@@ -167,7 +168,7 @@ static SECTION: Section = Section {
     not_empty: false,
 };
 
-/// The workspace; `controls` is the top-level list, if it is good.
+/// The workspace; `controls` is the top-level list, if it is valid.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -201,7 +202,7 @@ pub(super) fn decode(
     }))
 }
 
-/// The text, if it keeps `rule`.
+/// The text, if it satisfies `rule`.
 fn checked(
     decoder: &mut Decoder<'_, '_>,
     text: Option<Placed<String>>,
@@ -216,7 +217,7 @@ fn checked(
     None
 }
 
-/// The domains in lower case, each once.
+/// The domains in lower case. An invalid or repeated domain is an error.
 fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Option<Vec<String>> {
     let mut kept: Vec<String> = Vec::new();
     let mut all_good = true;
@@ -239,7 +240,7 @@ fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Op
     all_good.then_some(kept)
 }
 
-/// What may become part of a path.
+/// Whether the text is safe as part of a path.
 fn is_customer(text: &str) -> bool {
     text == MY_CUSTOMER
         || (text.strip_prefix('C').is_some_and(|rest| {

@@ -1,7 +1,7 @@
-//! The workspace's connection test: is there a key, is it exchanged for a token, which scopes are delegated, and does
-//! each part of the directory answer?
+//! The workspace's connection test: finds the key, exchanges it for a token, determines which scopes are delegated, and
+//! reads the first page of each part of the directory.
 //!
-//! The answers are the first pages of the collection, so that they cost nothing.
+//! The collection reuses these first pages, so the test costs no extra requests.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -30,39 +30,39 @@ use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Client, ClientSettings, Proxy};
 
-/// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
+/// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 
-/// Requests that start in a minute: half of what the provider grants by default.
+/// The maximum number of requests per minute: half of the provider's default quota.
 pub(super) const REQUESTS_PER_MINUTE: u32 = 1_200;
 
-/// How far back the provider keeps the log: 180 days.
+/// How many days the provider keeps the log.
 const LOG_DAYS: i64 = 180;
 
-/// The first pages, as far as they were asked for.
+/// The first pages that were read.
 pub(super) struct Firsts {
-    /// Of the users, for the customer or each domain.
+    /// The users, for the customer or each domain.
     pub(super) users: Vec<(Whose, Recorded<User>)>,
-    /// Of the roles.
+    /// The roles.
     pub(super) roles: Option<Recorded<Role>>,
-    /// Of the log, for the first event.
+    /// The log, for the first event.
     pub(super) events: Option<Recorded<Activity>>,
 }
 
-/// The service account of the configured variable.
+/// The service account that the configured variable names.
 pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {
     let variable = &config.credentials_env;
     service_account::load(variable, env.var(variable))
         .map_err(|ServiceAccountError { message, help }| connection(message, help))
 }
 
-/// The exchange, then the first page of everything that the controls need, side by side.
+/// Exchanges the key for a token, then reads the first page of everything that the controls need, concurrently.
 pub(super) async fn connect(
     config: AltCloudConfig,
     surroundings: &Surroundings,
 ) -> Result<AltCloudSession, ConnectError> {
     let Loaded { account, warning } = account(&config, &surroundings.env)?;
-    // The file may be another than the one whose key the screen was made with.
+    // The file may have changed since the screen was created.
     surroundings.screen.learn(account.secrets());
     let access = access(&config, account, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
@@ -113,7 +113,7 @@ fn access(
     ))
 }
 
-/// The scopes that are not delegated and why, the first pages, and the period of the log.
+/// The scopes that are not delegated, with the provider's message; the first pages; and the period of the log.
 type Tested = (Vec<(OAuthScope, String)>, Firsts, Period);
 
 async fn test(
@@ -132,7 +132,7 @@ async fn test(
     }
     let end = access.now();
     let start = end.checked_sub(SignedDuration::from_hours(24 * LOG_DAYS)).unwrap_or(end);
-    // Whole seconds: the provider's pattern for times has room for more, its documents do not show any.
+    // Whole seconds: the provider's pattern allows fractions, but none of its documentation shows any.
     let whole = |time: jiff::Timestamp| jiff::Timestamp::from_second(time.as_second()).unwrap_or(time);
     let period = Period { start: whole(start), end: whole(end) };
     let firsts = firsts(config, access, &scopes, period).await;
@@ -140,7 +140,7 @@ async fn test(
     Ok((refused, firsts, period))
 }
 
-/// A token for everything that is needed; if that is refused as a whole, for what is delegated of it.
+/// A token for all required scopes; if the exchange refuses them together, a token for those that are delegated.
 async fn tokens(
     config: &AltCloudConfig,
     access: &Access,
@@ -210,7 +210,7 @@ async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[OAuthScope],
     Firsts { users, roles, events }
 }
 
-/// Whose users are read.
+/// The customer or domains to read users of.
 pub(super) fn whose(config: &AltCloudConfig) -> Vec<Whose> {
     if config.domains.is_empty() {
         let (id, name) = (config.customer_id.clone(), config.organization().to_string());
@@ -219,8 +219,7 @@ pub(super) fn whose(config: &AltCloudConfig) -> Vec<Whose> {
     config.domains.iter().cloned().map(Whose::Domain).collect()
 }
 
-/// A warning for each part that is refused, or of which the provider knows nothing. If nothing at all was shown, that
-/// is an error.
+/// Adds a warning for each part that the provider refuses or does not know. Fails if it showed nothing at all.
 fn denied(
     config: &AltCloudConfig,
     account: &ServiceAccount,
@@ -257,14 +256,14 @@ fn denied(
                 let text = format!("{text}; {}", not_the_customers(config, what));
                 warn("domain_not_found", text, config.organization())
             }
-            // No word about rights: a collection error says it.
+            // Not about permissions: a collection error reports it.
             _ => continue,
         });
     }
     Ok(())
 }
 
-/// Who asks and for what, for people.
+/// A description of the service account, the administrator and the scopes.
 pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes: &[OAuthScope]) -> String {
     let scopes = scopes.iter().map(|scope| scope.short()).collect::<Vec<_>>().join(", ");
     format!("service account {} for admin {}, read-only scopes {scopes}", account.email, config.admin_email)

@@ -1,5 +1,5 @@
-//! How the provider is spoken to: the bearer token for the API, nothing for the exchange. The decisions are in `answer`;
-//! this file takes an answer apart for them. It never sends.
+//! The provider's protocol: a bearer token for the API, none for the exchange. This module parses an answer, and
+//! `answer` classifies it. It sends nothing.
 
 use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
@@ -10,14 +10,14 @@ use evidence_http::quota::QuotaReading;
 use evidence_http::retry::{http_date, retry_after_seconds};
 use evidence_http::{Answer, Dialect, Meaning, Request, single_line};
 
-/// Speaks to the API with one access token.
+/// Authenticates to the API with one access token.
 pub(super) struct Bearer(HeaderValue);
 
 impl Bearer {
-    /// The dialect with `token`; `None` if it is not a valid header value.
+    /// A dialect with `token`; `None` if it is not a valid header value.
     pub(super) fn new(token: &str) -> Option<Bearer> {
         let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
-        // So that no layer below prints it.
+        // Keeps every layer below from printing it.
         header.set_sensitive(true);
         Some(Bearer(header))
     }
@@ -41,7 +41,7 @@ impl Dialect for Bearer {
     }
 }
 
-/// Speaks to the address that exchanges assertions for tokens. The assertion is the credential, and is in the body.
+/// The exchange of assertions for tokens. The assertion is the credential, and is part of the body.
 pub(super) struct TokenExchange;
 
 impl Dialect for TokenExchange {
@@ -67,7 +67,7 @@ impl Dialect for TokenExchange {
     }
 }
 
-/// Every reason in an error document, the most telling first: `errors[].reason`, `details[].reason`, `status`.
+/// Every reason in an error document, the most specific first: `errors[].reason`, `details[].reason`, `status`.
 fn reasons(error: &Value) -> Vec<&str> {
     let listed = |name: &str| error.get(name).and_then(Value::as_array).into_iter().flatten();
     let mut reasons: Vec<&str> = ["errors", "details"]
@@ -86,7 +86,7 @@ fn document(answer: &Answer<'_>, is_json: bool) -> Option<Value> {
     serde_json::from_slice(answer.body?).ok()
 }
 
-/// Decided by the body rather than its content type. A page of HTML is not an answer.
+/// Decided by the body, not by the content type. An HTML page is not an answer.
 fn is_json(answer: &Answer<'_>) -> bool {
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
     let may_be_json = answer.body.is_some() && answer.first_byte().is_none_or(|byte| b"{[".contains(&byte));
@@ -98,7 +98,7 @@ fn retry_after(answer: &Answer<'_>) -> Option<u64> {
     retry_after_seconds(answer.header("retry-after")?, date)
 }
 
-/// The provider says nothing of what is left of its limits.
+/// The provider does not report what is left of its limits.
 fn reading(answer: &Answer<'_>) -> QuotaReading {
     QuotaReading {
         limit: None,

@@ -1,4 +1,4 @@
-//! What was read of a listing, and why the rest was not. Nothing here asks.
+//! The contents of a listing, and why any of it could not be read. Nothing here sends a request.
 
 use jiff::Timestamp;
 
@@ -10,11 +10,11 @@ use evidence_http::{self, Answered, Asked, Meta, Refused, RequestFailure};
 /// Why something could not be read.
 #[derive(Debug, Clone)]
 pub(super) enum ListingError {
-    /// The provider will not.
+    /// The provider refuses.
     Refused(Refused),
-    /// There is no answer.
+    /// No answer.
     Failed(RequestFailure),
-    /// It was not asked for: the scope is not delegated; the provider's words.
+    /// Not requested, because the scope is not delegated; with the provider's message.
     NotDelegated(OAuthScope, String),
 }
 
@@ -27,17 +27,17 @@ impl From<evidence_http::CallError> for ListingError {
     }
 }
 
-/// Whose users.
+/// The customer or domain that users belong to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// All of the customer's.
+    /// The whole customer.
     Customer {
-        /// What is asked for: its id or the alias.
+        /// The id or alias in requests.
         id: String,
-        /// Who it is.
+        /// The name.
         name: String,
     },
-    /// Those of one domain.
+    /// One domain.
     Domain(String),
 }
 
@@ -50,7 +50,7 @@ impl Whose {
     }
 }
 
-/// From when to when.
+/// A period of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Period {
     /// The first second.
@@ -62,32 +62,32 @@ pub(super) struct Period {
 /// The first page of a listing, or why it could not be read.
 pub(super) type FirstPage<T> = Result<Answered<Page<T>>, ListingError>;
 
-/// The same, and the requests behind it.
+/// The first page, and the requests for it.
 pub(super) type Recorded<T> = (FirstPage<T>, Vec<Asked>);
 
-/// What was read of a listing.
+/// A listing, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Listing<T> {
-    /// What was on the pages.
+    /// The items of all pages.
     pub(super) items: Vec<T>,
-    /// How many pages were read.
+    /// The number of pages read.
     pub(super) pages: u64,
-    /// The call that brought the first page.
+    /// The request that returned the first page.
     pub(super) meta: Option<Meta>,
-    /// Why the page behind them could not be read.
+    /// Why the next page could not be read.
     pub(super) problem: Option<ListingError>,
     /// The requests for the pages.
     pub(super) requests: Vec<Asked>,
 }
 
 impl<T> Listing<T> {
-    /// Nothing, because of `problem`.
+    /// An empty listing that failed with `problem`.
     pub(super) fn not_read(problem: ListingError) -> Listing<T> {
         let (items, meta, requests) = (Vec::new(), None, Vec::new());
         Listing { items, pages: 0, meta, problem: Some(problem), requests }
     }
 
-    /// How much was read.
+    /// How much of it was read.
     pub(super) fn extent(&self) -> Extent {
         match (&self.problem, self.pages) {
             (None, _) => Extent::Complete,

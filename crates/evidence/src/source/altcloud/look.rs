@@ -1,7 +1,6 @@
-//! What the answers mean for the controls: listings become artifacts and questions, and what is missing of them
-//! becomes observations of its own.
+//! Turns listings into artifacts and judgements. Parts that are missing become observations of their own.
 //!
-//! Nothing here asks or judges. What was read stays, whatever is missing beside it.
+//! Nothing here sends a request or judges. Whatever was read is kept, even if other parts are missing.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -25,19 +24,19 @@ use crate::source::CollectionItem;
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Asked, Refused};
 
-/// What a listing of the roles is called.
+/// The display name of the listing of roles.
 pub(super) const ROLES: &str = "administrator roles";
 
-/// What a listing of who has them is called.
+/// The display name of the listing of role assignments.
 pub(super) const ASSIGNMENTS: &str = "role assignments";
 
-/// How many names of listings are shown.
+/// The maximum number of names shown.
 const NAMED: usize = 3;
 
-/// What is missing of a listing: its name, why, and the requests for it.
+/// A gap in a listing: its name, the problem, and the requests for it.
 pub(super) type Gap<'a> = (String, &'a ListingError, &'a [Asked]);
 
-/// What is missing of `listing`, which people call `what`.
+/// The gap in `listing`, whose display name is `what`.
 pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
     let what = match listing.pages {
         0 => what.to_string(),
@@ -46,8 +45,8 @@ pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>>
     Some((what, listing.problem.as_ref()?, &listing.requests))
 }
 
-/// What a collection would lack, a line each: what failed, rather than what is refused. A refusal is a warning of the
-/// connection test, and so is a domain that is unknown.
+/// The failures that would leave a collection incomplete, one line each. Refusals and unknown domains are warnings of
+/// the connection test instead.
 pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String> {
     let line = |(what, problem, _): Gap<'a>| match (unread(problem), problem) {
         (_, ListingError::Refused(refused)) if refused.class == Class::NotFound => None,
@@ -82,7 +81,7 @@ fn named(names: &[String]) -> String {
     }
 }
 
-/// Whether it was shown, and the provider's words: what makes two gaps the same.
+/// The key by which gaps are grouped: whether the provider answered, and its message.
 fn words(seen: &Seen) -> (bool, &str) {
     match seen {
         Seen::Failed(failed) => (false, &failed.message),
@@ -103,12 +102,12 @@ fn about(what: &str, seen: Seen) -> Seen {
 
 /// The users of the customer or of each domain.
 pub(super) struct Users {
-    /// Each listing.
+    /// The listings.
     pub(super) parts: Vec<(Whose, Listing<User>)>,
 }
 
-/// Without repetition. What comes twice alike is one thing on two pages that shifted; two that differ under the same
-/// key are both kept, and both judged.
+/// Removes duplicates. Identical items come from pages that shifted while they were read. Items that differ under the
+/// same key are all kept and judged.
 fn distinct<'a, T: Eq + Hash>(
     items: impl IntoIterator<Item = &'a T>,
     key: fn(&T) -> Option<&str>,
@@ -126,12 +125,12 @@ fn cloned<T: Clone>(items: Vec<&T>) -> Vec<T> {
 }
 
 impl Users {
-    /// Every user that was read, once.
+    /// Every user, without duplicates.
     pub(super) fn all(&self) -> Vec<&User> {
         distinct_users(self.parts.iter().flat_map(|(_, listing)| &listing.items))
     }
 
-    /// The requests for all of them.
+    /// All requests for users.
     fn requests(&self) -> Vec<Asked> {
         self.parts.iter().flat_map(|(_, listing)| listing.requests.iter().cloned()).collect()
     }
@@ -148,13 +147,13 @@ impl Users {
         self.parts.iter().map(listing).collect()
     }
 
-    /// What is missing of them.
+    /// The gaps in the listings.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
         self.parts.iter().filter_map(|(whose, listing)| gap(&users_of(whose), listing))
     }
 }
 
-/// What a listing of the events called `name` is called.
+/// The display name of the listing of events called `name`.
 pub(super) fn events_of(name: &str) -> String {
     format!("events {name}")
 }
@@ -163,7 +162,7 @@ fn users_of(whose: &Whose) -> String {
     format!("users of {}", whose.name())
 }
 
-/// The users, what each domain shows, and what is missing.
+/// The users, the verdict on each listing, and the gaps.
 pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem> {
     let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
     let mut inspection = meta.map(|meta| {
@@ -177,7 +176,7 @@ pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem>
         let mut facts = TwoStepFacts::default();
         distinct_users(&listing.items).into_iter().for_each(|user| facts.add(user));
         let gap = gap(&users_of(whose), listing);
-        // A part alone can fail, and nothing else.
+        // An incomplete listing can prove a failure, but never a pass.
         if gap.is_none() || facts.fails() {
             let judged = |read: Inspection| read.judged(&TWO_STEP_VERIFICATION, whose.name(), facts.judge());
             inspection = inspection.map(judged);
@@ -188,7 +187,7 @@ pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem>
     inspection.map(CollectionItem::Inspected).into_iter().chain(missing).collect()
 }
 
-/// Roles and who has them, and what is missing of them and of the users.
+/// The roles and their assignments, and the gaps in them and in the users.
 pub(super) fn admin_roles(
     organization: &str,
     users: &Users,
@@ -218,7 +217,7 @@ fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assi
     for user in &all {
         let Some(id) = user.id.value() else { continue };
         let kept = by_id.entry(id).or_insert(user);
-        // Of two that differ, the one that fails.
+        // If two records differ, keep the one that fails.
         if user.is_inactive() {
             *kept = user;
         }
@@ -250,7 +249,7 @@ fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assi
     }
 }
 
-/// What happened to accounts, and what is missing of it.
+/// The log of account changes, and its gaps.
 pub(super) fn lifecycle(
     organization: &str,
     period: Period,
@@ -279,7 +278,7 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
     let mut events = Vec::new();
     for (name, listing) in parts {
         let read = listing.extent();
-        // Whole activities: one may have several events that are alike, such as a role that is assigned twice.
+        // Compare whole activities: one may contain several identical events, such as a role that is assigned twice.
         let activities = distinct(&listing.items, |activity| {
             activity.id.value()?.unique_qualifier.value().map(String::as_str)
         });
@@ -329,7 +328,7 @@ fn found(kind: &'static ArtifactKind, subject: &str, (seen, requests): (Seen, Ve
     CollectionItem::Inspected(Observation { requests, ..observation(kind, subject, seen) }.into())
 }
 
-/// Why something was not read: not shown, or not to be had.
+/// The observation of something that was not read: refused or failed.
 fn unread(problem: &ListingError) -> Seen {
     let refused = match problem {
         ListingError::Failed(failure) => return Seen::Failed(Failed::of(failure)),
@@ -356,7 +355,7 @@ fn unread(problem: &ListingError) -> Seen {
     })
 }
 
-/// The provider's words, and what they mean where they do not say.
+/// The provider's message, or an explanation if it has none.
 pub(super) fn why(refused: &Refused) -> String {
     let text = refused.text();
     if says_disabled(refused) {

@@ -1,11 +1,11 @@
 //! The workspace directory: two-step verification, administrators, account changes.
 //!
-//! `config` is its section of the configuration, `service_account` the credentials file, `assertion` what is signed with
-//! it, `access` the tokens it is exchanged for, `dialect` how the provider is spoken to, `calls` what it is asked, `wire`
-//! and `answer` how answers are read, `api` makes the calls, `listing` is what was read, `look` what it means, `record` what
-//! is stored of it, `rules` how it is judged, `connect` the connection test, `advice` what to do when it fails, `collect`
-//! the collection. This file is the source as the rest of the tool sees it. It reads; the scopes it asks for cannot do
-//! anything else.
+//! The modules: `config` is the configuration section, `service_account` the credentials file, `assertion` the token
+//! request signed with it, `access` the tokens, `dialect` the protocol, `calls` the list of calls, `wire` and `answer`
+//! parse and classify answers, `api` makes the calls, `listing` holds what was read, `look` interprets it, `record`
+//! defines the artifacts, `rules` judges them, `connect` is the connection test, `advice` its help, and `collect` the
+//! collection. This file implements the source for the rest of the tool. The source only reads: its scopes permit
+//! nothing else.
 
 mod access;
 mod advice;
@@ -104,13 +104,13 @@ impl Configured for AltCloudConfig {
     }
 }
 
-/// A workspace that gave a token and showed at least one part of itself.
+/// A workspace that granted a token and showed at least one of its parts.
 pub struct AltCloudSession {
     config: AltCloudConfig,
     access: Access,
-    /// What is delegated.
+    /// The delegated scopes.
     scopes: Vec<OAuthScope>,
-    /// What is needed and not delegated, and the provider's words.
+    /// The required scopes that are not delegated, with the provider's message.
     refused: Vec<(OAuthScope, String)>,
     firsts: Firsts,
     period: Period,
@@ -134,7 +134,7 @@ impl Session for AltCloudSession {
         connect::identity(&self.config, self.access.account(), &self.scopes)
     }
 
-    /// Where the next page is, only the page before it says: so everything but the log is read to count it.
+    /// Only a page names the next one, so counting requires reading everything but the log.
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
         async move {
             let mut plan = Plan { requests_per_minute: connect::REQUESTS_PER_MINUTE, ..Plan::default() };
@@ -167,7 +167,7 @@ impl Session for AltCloudSession {
                 first.0.as_ref().is_ok_and(|page| page.value.next.is_some())
             };
             let longer = saturating_u64(firsts.iter().filter(goes_on).count());
-            // A collection makes the same requests again, and those for the rest of the log.
+            // A collection repeats these requests and adds those for the rest of the log.
             let (requests, retries) = self.access.requests();
             let made = requests.saturating_sub(retries);
             plan.requests_minimum = made.saturating_add(longer);
@@ -197,7 +197,7 @@ impl Session for AltCloudSession {
             retries,
             revalidated: 0,
             taken_over: None,
-            // The provider reports its limits only when they are exceeded, and then the wait is short.
+            // The provider reports a limit only when it is exceeded, and then the wait is short.
             rate_limit: None,
             given_up: self.access.given_up(),
             paused_seconds: u64::try_from(self.access.paused().as_secs()).unwrap_or(0),

@@ -1,7 +1,7 @@
-//! The artifacts: exactly the fields that the checks and an access review need, under the provider's own names.
+//! The artifacts: exactly the fields that the checks and an access review need, under the provider's names.
 //!
-//! There is no room here for names, addresses, phones, recovery data or passwords, so they have nowhere to land. What
-//! this tool adds to the provider's words (which parts were read, what is known of an assignee) has fields of its own.
+//! No struct has a field for names, addresses, phone numbers, recovery data or passwords, so none can be stored. Data
+//! that this tool adds (which parts were read, what is known of an assignee) has separate fields.
 
 use std::hash::{Hash, Hasher};
 use std::mem;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::observation::Field;
 
-/// So that what is listed twice is found in one look.
+/// Duplicates are found by hash, so that each item takes one lookup.
 impl<T: Hash> Hash for Field<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         mem::discriminant(self).hash(state);
@@ -24,14 +24,14 @@ impl<T: Hash> Hash for Field<T> {
 pub(super) enum Extent {
     /// Every page.
     Complete,
-    /// Some pages: what is missing is unknown.
+    /// Some pages; the rest is unknown.
     Partial,
-    /// None.
+    /// No page.
     NotRead,
 }
 
 impl Extent {
-    /// Whether nothing is missing.
+    /// Whether every page was read.
     pub(super) fn is_complete(self) -> bool {
         self == Extent::Complete
     }
@@ -40,15 +40,15 @@ impl Extent {
 /// A listing of users: of the whole customer, or of one domain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct UserListing {
-    /// The customer that was asked for.
+    /// The requested customer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) customer: Option<String>,
-    /// The domain that was asked for.
+    /// The requested domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) domain: Option<String>,
     /// How much of it was read.
     pub(super) read: Extent,
-    /// Users on the pages that were read.
+    /// The number of users on the pages that were read.
     pub(super) users: u64,
 }
 
@@ -56,45 +56,45 @@ pub(super) struct UserListing {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct User {
-    /// Its number.
+    /// The user's id.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) id: Field<String>,
-    /// Its address.
+    /// The primary address.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) primary_email: Field<String>,
-    /// Whether it may not sign in for now.
+    /// Whether the account is suspended.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) suspended: Field<bool>,
-    /// Whether it may not sign in for good.
+    /// Whether the account is archived.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) archived: Field<bool>,
-    /// Whether it has a second step.
+    /// Whether the user is enrolled in two-step verification.
     #[serde(default, rename = "isEnrolledIn2Sv", skip_serializing_if = "Field::is_absent")]
     pub(super) is_enrolled_in_2sv: Field<bool>,
-    /// Whether it must have a second step.
+    /// Whether two-step verification is enforced for the user.
     #[serde(default, rename = "isEnforcedIn2Sv", skip_serializing_if = "Field::is_absent")]
     pub(super) is_enforced_in_2sv: Field<bool>,
-    /// Whether it is a super administrator.
+    /// Whether the user is a super administrator.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) is_admin: Field<bool>,
-    /// Whether it has another administrator role.
+    /// Whether the user has another administrator role.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) is_delegated_admin: Field<bool>,
-    /// When it last signed in.
+    /// The last sign-in.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) last_login_time: Field<String>,
-    /// When it was made.
+    /// When the account was created.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) creation_time: Field<String>,
 }
 
 impl User {
-    /// It cannot sign in: certain from one of the two alone.
+    /// The user cannot sign in. Either field alone is enough.
     pub(super) fn is_inactive(&self) -> bool {
         is_inactive(&self.suspended, &self.archived)
     }
 
-    /// It can sign in: certain only if both are reported.
+    /// The user can sign in. Certain only if both fields are reported.
     pub(super) fn is_active(&self) -> bool {
         is_active(&self.suspended, &self.archived)
     }
@@ -111,9 +111,9 @@ fn is_active(suspended: &Field<bool>, archived: &Field<bool>) -> bool {
 /// `two_step_verification.json`
 #[derive(Debug, Serialize)]
 pub(super) struct TwoStepVerification {
-    /// What was listed.
+    /// The listings that were read.
     pub(super) listings: Vec<UserListing>,
-    /// Every user on them, once.
+    /// Every user of the listings, without duplicates.
     pub(super) users: Vec<User>,
 }
 
@@ -121,37 +121,37 @@ pub(super) struct TwoStepVerification {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Role {
-    /// Its number.
+    /// The role's id.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) role_id: Field<String>,
-    /// Its name.
+    /// The role's name.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) role_name: Field<String>,
-    /// Whether it may do everything.
+    /// Whether this is the super administrator role.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) is_super_admin_role: Field<bool>,
-    /// Whether the provider made it.
+    /// Whether the provider defines the role.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) is_system_role: Field<bool>,
 }
 
-/// Who has a role, as `roleAssignments.list` returns it.
+/// A role assignment, as `roleAssignments.list` returns it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Assignment {
-    /// Its number.
+    /// The assignment's id.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) role_assignment_id: Field<String>,
     /// The role.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) role_id: Field<String>,
-    /// The user, group or service account, by number.
+    /// The id of the user, group or service account.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) assigned_to: Field<String>,
     /// `user` or `group`.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) assignee_type: Field<String>,
-    /// For everything, or for an organizational unit.
+    /// The scope: everything, or an organizational unit.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) scope_type: Field<String>,
     /// The organizational unit.
@@ -159,44 +159,44 @@ pub(super) struct Assignment {
     pub(super) org_unit_id: Field<String>,
 }
 
-/// An assignment, and what `users.list` returns for the assignee.
+/// An assignment, with the data of `users.list` about the assignee.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AssignmentRecord {
-    /// The provider's words.
+    /// The provider's fields.
     #[serde(flatten)]
     pub(super) assignment: Assignment,
-    /// The user with the number `assignedTo`; absent if there is none among those that were read.
+    /// The user with the id `assignedTo`; absent if no such user was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) assignee_from_users_list: Option<Administrator>,
 }
 
-/// What is said of an administrator, from `users.list`.
+/// The data of `users.list` about an administrator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Administrator {
-    /// Its number.
+    /// The user's id.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) id: Field<String>,
-    /// Its address.
+    /// The primary address.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) primary_email: Field<String>,
-    /// Whether it may not sign in for now.
+    /// Whether the account is suspended.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) suspended: Field<bool>,
-    /// Whether it may not sign in for good.
+    /// Whether the account is archived.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) archived: Field<bool>,
-    /// Whether it is a super administrator.
+    /// Whether the user is a super administrator.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) is_admin: Field<bool>,
-    /// Whether it has another administrator role.
+    /// Whether the user has another administrator role.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) is_delegated_admin: Field<bool>,
 }
 
 impl Administrator {
-    /// What is kept of `user`.
+    /// The stored fields of `user`.
     pub(super) fn of(user: &User) -> Administrator {
         Administrator {
             id: user.id.clone(),
@@ -208,12 +208,12 @@ impl Administrator {
         }
     }
 
-    /// It cannot sign in.
+    /// The user cannot sign in.
     pub(super) fn is_inactive(&self) -> bool {
         is_inactive(&self.suspended, &self.archived)
     }
 
-    /// It can sign in.
+    /// The user can sign in.
     pub(super) fn is_active(&self) -> bool {
         is_active(&self.suspended, &self.archived)
     }
@@ -227,13 +227,13 @@ pub(super) struct AdminRoles {
     pub(super) roles_read: Extent,
     /// How much of `roleAssignments.list` was read.
     pub(super) role_assignments_read: Extent,
-    /// What was asked of `users.list`, and how much of it was read.
+    /// The `users.list` listings, and how much of each was read.
     pub(super) user_listings: Vec<UserListing>,
     /// The roles.
     pub(super) roles: Vec<Role>,
-    /// Who has them.
+    /// The role assignments.
     pub(super) role_assignments: Vec<AssignmentRecord>,
-    /// Users of whom `users.list` says `isAdmin` or `isDelegatedAdmin`.
+    /// Users with `isAdmin` or `isDelegatedAdmin` in `users.list`.
     pub(super) administrators_from_users_list: Vec<Administrator>,
 }
 
@@ -241,13 +241,13 @@ pub(super) struct AdminRoles {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UserLifecycle {
-    /// From when on was asked.
+    /// The start of the requested period.
     pub(super) start_time: String,
-    /// Until when was asked.
+    /// The end of the requested period.
     pub(super) end_time: String,
-    /// What was asked for.
+    /// The requested events.
     pub(super) event_names: Vec<EventListing>,
-    /// What there was.
+    /// The events that were read.
     pub(super) events: Vec<AdminEvent>,
 }
 
@@ -258,48 +258,48 @@ pub(super) struct EventListing {
     pub(super) name: &'static str,
     /// How much of it was read.
     pub(super) read: Extent,
-    /// Events on the pages that were read.
+    /// The number of events on the pages that were read.
     pub(super) events: u64,
 }
 
-/// Something that an administrator did with an account, as `activities.list` returns it.
+/// An administrator's action on an account, as `activities.list` returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AdminEvent {
-    /// When.
+    /// The time.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) time: Field<String>,
-    /// Tells events of the same time apart.
+    /// Distinguishes events of the same time.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) unique_qualifier: Field<String>,
-    /// What.
+    /// The event's name.
     pub(super) name: &'static str,
-    /// Who did it.
+    /// The actor.
     pub(super) actor: Actor,
-    /// To whom.
+    /// The affected account and role.
     pub(super) parameters: Parameters,
 }
 
-/// Who did something.
+/// The actor of an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Actor {
     /// The address.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) email: Field<String>,
-    /// A user, or something that acts for one.
+    /// A user, or something acting on behalf of one.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) caller_type: Field<String>,
 }
 
-/// The parameters of an event that are kept: no others are.
+/// The stored parameters of an event; all others are dropped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) struct Parameters {
-    /// Whose account.
+    /// The affected account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) user_email: Option<String>,
-    /// Which role.
+    /// The affected role.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) role_name: Option<String>,
 }

@@ -1,17 +1,16 @@
-//! What is asked of the provider, in its own words: the scopes of domain-wide delegation, and the privileges of the
-//! administrator behind them.
+//! The scopes of domain-wide delegation, and the administrator privileges they require, under the provider's names.
 //!
-//! All of them end in `readonly`; there is no other here.
+//! Every scope ends in `readonly`.
 
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use crate::rule::Rule;
 
-/// A permission that is delegated to the service account.
+/// A scope delegated to the service account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum OAuthScope {
     /// The users.
     Users,
-    /// The administrator roles and who has them.
+    /// The administrator roles and their assignments.
     Roles,
     /// The log of administrators' actions.
     Reports,
@@ -22,7 +21,7 @@ impl OAuthScope {
     pub(super) const ALL: &'static [OAuthScope] =
         &[OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports];
 
-    /// Its address: what is asked for and what is pasted into the admin console.
+    /// The scope's URL, for requests and for the admin console.
     pub(super) fn url(self) -> &'static str {
         match self {
             OAuthScope::Users => "https://www.googleapis.com/auth/admin.directory.user.readonly",
@@ -31,7 +30,7 @@ impl OAuthScope {
         }
     }
 
-    /// Its last part, for people.
+    /// The last part of the URL, for people.
     pub(super) fn name(self) -> &'static str {
         match self {
             OAuthScope::Users => "admin.directory.user.readonly",
@@ -40,7 +39,7 @@ impl OAuthScope {
         }
     }
 
-    /// The same without what all of them have in common.
+    /// The name without the parts that all scopes share.
     pub(super) fn short(self) -> &'static str {
         match self {
             OAuthScope::Users => "directory.user",
@@ -49,7 +48,7 @@ impl OAuthScope {
         }
     }
 
-    /// What it shows.
+    /// What the scope shows.
     pub(super) fn shows(self) -> &'static str {
         match self {
             OAuthScope::Users => "users",
@@ -58,7 +57,7 @@ impl OAuthScope {
         }
     }
 
-    /// What the administrator needs for it.
+    /// The privilege that the administrator needs.
     pub(super) fn privilege(self) -> &'static str {
         match self {
             OAuthScope::Users => "Admin API, Users: Read",
@@ -67,7 +66,7 @@ impl OAuthScope {
         }
     }
 
-    /// Whether `rule` needs it.
+    /// Whether `rule` needs the scope.
     fn serves(self, rule: &Rule) -> bool {
         match self {
             OAuthScope::Users => *rule == TWO_STEP_VERIFICATION || *rule == ADMINISTRATORS,
@@ -76,19 +75,19 @@ impl OAuthScope {
         }
     }
 
-    /// The scopes that `rules` need: no other is asked for.
+    /// The scopes that `rules` need; no other is requested.
     pub(super) fn needed(rules: &[&'static Rule]) -> Vec<OAuthScope> {
         let needed = |scope: &OAuthScope| rules.iter().any(|rule| scope.serves(rule));
         OAuthScope::ALL.iter().copied().filter(needed).collect()
     }
 }
 
-/// Scopes as an assertion has them.
+/// The scopes, formatted for an assertion.
 pub(super) fn joined(scopes: &[OAuthScope], separator: &str) -> String {
     scopes.iter().map(|scope| scope.url()).collect::<Vec<_>>().join(separator)
 }
 
-/// Scopes for documents.
+/// The scopes, formatted for documents.
 pub(super) fn names(scopes: &[OAuthScope]) -> String {
     scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ")
 }

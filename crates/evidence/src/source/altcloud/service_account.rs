@@ -1,7 +1,7 @@
-//! The service account's credentials file: found through a variable that holds its path, checked, read, never shown.
+//! The service account's credentials file: found through a variable with its path, checked, read, and never printed.
 //!
-//! An error names the variable, the file and what to do. It never quotes the file: a slip of the pen in it must not
-//! print a key. Nothing here signs or sends.
+//! An error names the variable, the file and the remedy. It never quotes the file, since a typing error must not print
+//! a key. Nothing here signs or sends.
 
 use std::fmt;
 use std::io;
@@ -15,56 +15,56 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 use zeroize::Zeroizing;
 
-/// The provider's own file is 2.4 kB; a file that is larger than this is another file.
+/// The provider's own file is 2.4 kB; a larger file than this is something else.
 const FILE_LIMIT: u64 = 64 * 1024;
 
-/// Where the exchange goes if the file does not say.
+/// The default address of the exchange.
 const DEFAULT_TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 
-/// The longest path that is tried: more is not a path but what should be in the file.
+/// The maximum length of a path: anything longer is probably the file's content.
 const PATH_LIMIT: usize = 512;
 
-/// The longest path that is tried if nothing in it, not even a dot, tells it from text in base64.
+/// The maximum length of a path without characters that distinguish it from base64, not even a dot.
 const PLAIN_PATH_LIMIT: usize = 200;
 
-/// A name this short holds no part of a key that is worth anything.
+/// A name this short cannot contain a useful part of a key.
 const SHORT_NAME: usize = 12;
 
-/// The only kind of file that works.
+/// The only supported kind of file.
 const KIND: &str = "service_account";
 
 /// A service account with its key.
 pub(super) struct ServiceAccount {
-    /// Its name, an e-mail address.
+    /// The account's e-mail address.
     pub(super) email: String,
-    /// Its number, which domain-wide delegation is granted to; only for advice.
+    /// The account's id, which domain-wide delegation is granted to. Only used in advice.
     pub(super) client_id: Option<String>,
-    /// Which of its keys this is.
+    /// The id of this key.
     pub(super) key_id: String,
     /// The key.
     pub(super) key: RsaKeyPair,
-    /// Where an assertion is exchanged for a token.
+    /// The address that exchanges assertions for tokens.
     pub(super) token_uri: Url,
-    /// The same as the file has it: what the assertion must say.
+    /// The same address exactly as in the file, for the assertion.
     pub(super) audience: String,
-    /// The key as the file has it.
+    /// The key as in the file.
     pem: Zeroizing<String>,
 }
 
-/// A credentials file, and what is worth saying about it.
+/// A credentials file, with a warning about it.
 pub(super) struct Loaded {
     /// The account.
     pub(super) account: ServiceAccount,
-    /// Others than its owner can read the file.
+    /// A warning if users other than the owner can read the file.
     pub(super) warning: Option<String>,
 }
 
-/// What is wrong, and what to do.
+/// The problem, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServiceAccountError {
     /// What failed.
     pub(super) message: String,
-    /// What to do, a line each.
+    /// What to do, one line per step.
     pub(super) help: Vec<String>,
 }
 
@@ -81,13 +81,13 @@ impl fmt::Debug for Loaded {
 }
 
 impl ServiceAccount {
-    /// What must never be shown: the key as the file has it. The screen looks for each of its lines.
+    /// The key as in the file, which must never be printed. The screen looks for each of its lines.
     pub(super) fn secrets(&self) -> Vec<String> {
         vec![self.pem.to_string()]
     }
 }
 
-/// The account in the file whose path is `value`, the content of `variable`.
+/// Loads the account from the file at `value`, the value of `variable`.
 pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, ServiceAccountError> {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
         return Err(ServiceAccountError {
@@ -114,7 +114,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
         });
     }
     let path = Path::new(value);
-    // A path to nowhere may be a piece of a key.
+    // A path that does not exist may be a piece of a key.
     let place = if is_shown(value) {
         format!("the credentials file {}, which {variable} names,", path.display())
     } else {
@@ -137,7 +137,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
     Ok(Loaded { account, warning })
 }
 
-/// Whether it is worth trying as a path: neither JSON nor PEM nor a file in base64.
+/// Whether the value may be a path: not JSON, PEM or a base64 file.
 fn can_be_path(value: &str) -> bool {
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte);
     let is_content = value.starts_with('{')
@@ -148,8 +148,8 @@ fn can_be_path(value: &str) -> bool {
     !is_content && value.len() <= PATH_LIMIT
 }
 
-/// Whether it is a path for certain, so that a message may have it: something is there, or it is called like the
-/// right file, which no piece of a file is, or there is the directory and the rest is short.
+/// Whether the value is certainly a path, so that a message may quote it: the path exists, or it ends like the right
+/// file's name (unlike any piece of a file), or its directory exists and the rest is short.
 fn is_shown(value: &str) -> bool {
     let path = Path::new(value);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._- ~@".contains(&byte);
@@ -160,7 +160,7 @@ fn is_shown(value: &str) -> bool {
     path.symlink_metadata().is_ok() || is_named() || (is_short() && in_directory())
 }
 
-/// The file's bytes and its permissions. `Err` continues a sentence that begins with the file.
+/// Reads the file and its permissions. The `Err` text continues a sentence that begins with the file.
 fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<Access>), String> {
     let read = || {
         let (bytes, file) = input::read(path, FILE_LIMIT)?;
@@ -175,9 +175,9 @@ fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<Access>), String> {
     }
 }
 
-/// Reads a credentials file. Every message continues a sentence that begins with the file.
+/// Parses a credentials file. Every message continues a sentence that begins with the file.
 fn parse(bytes: &[u8]) -> Result<ServiceAccount, ServiceAccountError> {
-    // Into a tree, not into a struct: the struct's errors quote the values they do not like.
+    // A generic tree, because a struct's errors would quote invalid values.
     let tree: Value = serde_json::from_slice(bytes).map_err(|error| {
         let what = if bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
             "is a key in PEM form; the JSON file from the cloud console is needed".to_string()
@@ -219,7 +219,7 @@ fn parse(bytes: &[u8]) -> Result<ServiceAccount, ServiceAccountError> {
     })
 }
 
-/// Other files that look like the right one, each by its name.
+/// Recognises other files that are commonly confused with the right one.
 fn kind(fields: &Map<String, Value>) -> Result<(), ServiceAccountError> {
     let what = match fields.get("type").and_then(Value::as_str) {
         Some(KIND) => return Ok(()),
@@ -274,7 +274,7 @@ fn private_key(pem: &str) -> Result<RsaKeyPair, ServiceAccountError> {
         .map_err(|reason| download(format!("has a private_key that is not a usable RSA key ({reason})")))
 }
 
-/// The assertion is worth a token to whoever reads it, so it goes over https, or stays on this machine.
+/// Anyone who reads the assertion can obtain a token, so it is sent only over https or to this machine.
 fn address(text: &str) -> Result<Url, ServiceAccountError> {
     let bad = |what: &str| download(format!("has a token_uri that {what}"));
     let url = Url::parse(text).map_err(|_| bad("is not a URL"))?;

@@ -1,8 +1,8 @@
-//! The provider's answers as they come over the wire, reduced to the fields that are used.
+//! The provider's answers on the wire, reduced to the fields that are used.
 //!
-//! Tolerant: a field that is missing or unknown is not an error. A field of another type than documented is one: guessing
-//! what it means would invent evidence. An answer is believed to be a listing only if it says so: `{}` from something
-//! else would read as "there are no users".
+//! A missing or unknown field is not an error. A field of another type than documented is, because guessing its meaning
+//! would invent evidence. An answer counts as a listing only if it identifies itself as one: `{}` from another server
+//! would otherwise read as "there are no users".
 
 use std::fmt;
 
@@ -17,11 +17,11 @@ use evidence_http::ParseError;
 /// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page<T> {
-    /// What is on it.
+    /// The items.
     pub(super) items: Vec<T>,
-    /// How to ask for the page behind it.
+    /// The token for the next page.
     pub(super) next: Option<String>,
-    /// How long the answer was.
+    /// The length of the answer in bytes.
     pub(super) bytes: usize,
 }
 
@@ -73,7 +73,7 @@ fn page<T>(
     bytes: &[u8],
 ) -> Result<Page<T>, ParseError> {
     let is_it = match (&kind, &items) {
-        // The documents of the reports name the kind with and without its first part.
+        // The documentation of reports names the kind with and without its first part.
         (Some(kind), _) => kind == expected || expected.strip_prefix("admin#") == Some(kind),
         (None, Some(_)) => true,
         (None, None) => false,
@@ -96,7 +96,7 @@ pub(super) struct Activity {
     pub(super) events: Field<Vec<ActivityEvent>>,
 }
 
-/// By what an activity is known.
+/// The identity of an activity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ActivityId {
@@ -114,7 +114,7 @@ pub(super) struct ActivityEvent {
     pub(super) parameters: Field<Vec<Parameter>>,
 }
 
-/// One parameter of an event. Values of other types than text are not kept.
+/// One parameter of an event. Only text values are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct Parameter {
     pub(super) name: Option<String>,
@@ -122,7 +122,7 @@ pub(super) struct Parameter {
 }
 
 impl ActivityEvent {
-    /// The value of the parameter of this name.
+    /// The value of the parameter with this name.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let mut all = self.parameters.value().into_iter().flatten();
         all.find(|parameter| parameter.name.as_deref() == Some(name))?.value.as_deref()
@@ -134,7 +134,7 @@ impl ActivityEvent {
 pub(super) struct TokenAnswer {
     /// The access token.
     pub(super) access_token: String,
-    /// For how many seconds it is good.
+    /// The lifetime in seconds.
     pub(super) expires_in: Option<u64>,
     token_type: Option<String>,
 }
@@ -145,7 +145,7 @@ impl fmt::Debug for TokenAnswer {
     }
 }
 
-/// The answer of the exchange. No error quotes it.
+/// Parses the answer of the exchange. No error quotes it.
 pub(super) fn token(bytes: &[u8]) -> Result<TokenAnswer, ParseError> {
     let token: TokenAnswer = object(bytes).map_err(|error| match error {
         ParseError::Broken(_) => ParseError::Broken("broken JSON".to_string()),

@@ -1,4 +1,4 @@
-//! One account: the one of the credentials, or one that is listed with a role.
+//! One account: that of the credentials, or one that is configured with a role.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::observation::{Failed, Seen};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::Asked;
 
-/// How many accounts are read side by side.
+/// The number of accounts to read concurrently.
 pub(super) const ACCOUNTS_AT_ONCE: usize = 4;
 
 /// An account after the connection test.
 pub(super) enum Opened {
-    /// It can be read.
+    /// The account can be read.
     Account(Box<Account>),
-    /// It cannot, which does not keep the others from being read.
+    /// The account cannot be read. The others still are.
     Unread {
-        /// Its number.
+        /// The account number.
         number: String,
-        /// Why not.
+        /// The failure.
         why: Failed,
-        /// What was asked.
+        /// The requests of the attempt.
         asked: Vec<Asked>,
     },
 }
@@ -40,34 +40,34 @@ pub(super) struct Account {
     pub(super) config: Arc<CloudConfig>,
     pub(super) extent: Extent,
     pub(super) hosts: Arc<Hosts>,
-    /// Its number, which is what its checks are about.
+    /// The account number, the subject of its checks.
     pub(super) number: String,
-    /// Where its artifacts are: a directory with a slash, or nothing for the only account.
+    /// The directory of its artifacts, with a trailing slash; empty for the only account.
     pub(super) folder: String,
-    /// What is before a message of several accounts.
+    /// The prefix of messages, with several accounts.
     pub(super) label: String,
     pub(super) first: FirstAnswers,
 }
 
-/// What the connection test has seen already.
+/// The answers of the connection test.
 pub(super) struct FirstAnswers {
     /// The password policy, if CC6.1 is collected.
     pub(super) policy: Option<ReadResult<Policy>>,
-    /// What each region shows, if CC7.2 is collected.
+    /// The data of each region, if CC7.2 is collected.
     pub(super) regions: Vec<RegionFirst>,
-    /// The requests behind all of it.
+    /// All requests of the test.
     pub(super) requests: Vec<Asked>,
 }
 
-/// What one region shows.
+/// The data of one region.
 pub(super) struct RegionFirst {
     pub(super) region: Region,
     pub(super) trails: ReadResult<Vec<Trail>>,
-    /// The first page.
+    /// The first page of log groups.
     pub(super) groups: ReadResult<LogGroupPage>,
 }
 
-/// What a collection of one account would take.
+/// The plan of a collection of one account.
 #[derive(Default)]
 pub(super) struct AccountPlan {
     pub(super) requests: u64,
@@ -76,7 +76,7 @@ pub(super) struct AccountPlan {
     pub(super) log_groups: u64,
 }
 
-/// What failed, in words; what is denied is a warning of the connection test.
+/// The failure, as text. Refusals are warnings of the connection test instead.
 fn failed<T>(look: &ReadResult<T>) -> Option<String> {
     match look {
         Err(Unread::Failed(failed)) => Some(failed.message.clone()),
@@ -85,7 +85,7 @@ fn failed<T>(look: &ReadResult<T>) -> Option<String> {
 }
 
 impl Account {
-    /// Reads the pages of log groups to count them; the status of trails and their event selectors are one request
+    /// Reads all pages of log groups to count them. The status and the event selectors of each trail take one request
     /// each.
     pub(super) async fn plan(&self) -> AccountPlan {
         let mut plan = AccountPlan::default();
@@ -121,7 +121,7 @@ impl Account {
 }
 
 impl Opened {
-    /// What is to be said of an account that cannot be read: each thing that is wanted of it is missing.
+    /// The items for an account that cannot be read: every required artifact is missing.
     pub(super) fn unread(
         config: &CloudConfig,
         number: &str,
@@ -135,7 +135,7 @@ impl Opened {
 }
 
 impl FirstAnswers {
-    /// The requests for `action`; of one region, if it is given.
+    /// The requests for `action`, in one region if it is given.
     pub(super) fn asked<T>(&self, action: &Action<T>, region: Option<&Region>) -> Vec<Asked> {
         let is_meant = |asked: &&Asked| match asked.path.split_once(' ') {
             Some((name, at)) => {

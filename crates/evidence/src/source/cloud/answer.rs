@@ -1,42 +1,43 @@
-//! What the provider's answers mean, in both forms in which refusals come: the only place that compares its codes.
+//! Classifies the provider's answers, in both error formats: the only place that compares its codes.
 //!
-//! Two services answer XML, two JSON; what stands between may use the other form. So the form is taken from the body,
-//! not from the service. The code decides what a refusal means; the message is for people. All of it is pure.
+//! Two services answer in XML, two in JSON, and an intermediary may use the other format. So the format is detected
+//! from the body, not from the service. The code decides what a refusal means; the message is for people. Everything
+//! here is pure.
 
 use super::xml;
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Refused, single_line};
 
-/// The longest code there is has under 50 characters.
+/// The longest known code has fewer than 50 characters.
 const MAXIMUM_CODE: usize = 100;
 
 /// An error document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ErrorDocument {
-    /// The provider's code, such as `AccessDenied`, without its name space.
+    /// The provider's code, such as `AccessDenied`, without its namespace.
     pub(super) code: Option<String>,
-    /// The provider's words: one line, bounded.
+    /// The provider's message: one line of limited length.
     pub(super) message: Option<String>,
-    /// By which the provider knows the request.
+    /// The provider's id of the request.
     pub(super) request_id: Option<String>,
 }
 
-/// What a body is, by its beginning.
+/// The form of a body, by its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyForm {
     /// Begins with `{`.
     Json,
-    /// Begins with `<` and is not a page.
+    /// Begins with `<` and is not an HTML page.
     Xml,
-    /// A page for people: from a proxy or a wrong address, never from the provider's API.
+    /// An HTML page from a proxy or a wrong address, never from the provider's API.
     Page,
-    /// Nothing but white space.
+    /// Only white space.
     Empty,
     /// Anything else.
     Other,
 }
 
-/// What the body is.
+/// Detects the form of the body.
 pub(super) fn form(body: &[u8]) -> BodyForm {
     let body = body.trim_ascii_start();
     let begins =
@@ -52,7 +53,7 @@ pub(super) fn form(body: &[u8]) -> BodyForm {
     }
 }
 
-/// Reads an error document; `header` is `x-amzn-errortype`, which counts if the body has no code.
+/// Reads an error document. `header` is `x-amzn-errortype`, used if the body has no code.
 pub(super) fn read(header: Option<&str>, body: &[u8]) -> ErrorDocument {
     let mut fault = match form(body) {
         BodyForm::Json => from_json(body),
@@ -66,7 +67,7 @@ pub(super) fn read(header: Option<&str>, body: &[u8]) -> ErrorDocument {
 }
 
 fn from_json(body: &[u8]) -> ErrorDocument {
-    // Member by member: one of another type than documented must not hide what the others say.
+    // Read each member separately: one of an undocumented type must not hide the others.
     let value = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
     let first = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
     ErrorDocument {
@@ -88,13 +89,13 @@ fn from_xml(body: &[u8]) -> ErrorDocument {
     }
 }
 
-/// The first line of a message. A refused signature is followed by all that should have been signed, the session token
-/// included.
+/// The first line of a message. After a refused signature, the message continues with everything that should have been
+/// signed, including the session token.
 fn words(message: &str) -> String {
     single_line(message.trim().lines().next().unwrap_or_default())
 }
 
-/// The code alone: services put a name space before it (`com.amazon.coral.service#`) or an address behind it.
+/// The bare code: services add a namespace before it (`com.amazon.coral.service#`) or a URL after it.
 fn code(text: &str) -> Option<String> {
     let text = text.rsplit_once('#').map_or(text, |(_, code)| code);
     let text = text.split_once(':').map_or(text, |(code, _)| code).trim();
@@ -103,7 +104,7 @@ fn code(text: &str) -> Option<String> {
     good.then(|| text.to_string())
 }
 
-/// Codes, or with an asterisk beginnings of codes, and what they mean.
+/// Codes and their meanings. An asterisk marks a prefix.
 const CODES: &[(CodeKind, &[&str])] = &[
     (
         CodeKind::Throttled,
@@ -172,10 +173,10 @@ fn kind(code: &str) -> Option<CodeKind> {
     CODES.iter().find(|(_, codes)| codes.iter().any(matches)).map(|(kind, _)| *kind)
 }
 
-/// What an answer means that is not good. Total: every status has a class.
+/// Classifies an answer that is not a success.
 ///
-/// The code comes first: the provider sends the same code with different statuses (400 for a throttled call, 403 for
-/// an expired token). A status alone is believed only where no code says more.
+/// The code comes first: the provider sends the same code with different statuses (400 for a throttled call, 403 for an
+/// expired token). The status decides only without a more specific code.
 pub(super) fn classify(
     status: u16,
     fault: &ErrorDocument,
@@ -196,18 +197,18 @@ pub(super) fn classify(
         301 | 302 | 303 | 307 | 308 => Class::Redirect,
         429 => Class::Throttled { retry_after },
         408 | 500..=599 => Class::HostFault { retry_after },
-        // Without a code it is not the provider's own: its refusals always have one.
+        // The provider's refusals always have a code, so this answer is not the provider's.
         403 if fault.code.is_none() => Class::Forbidden(RefusalCause::Intermediary),
         403 => Class::Forbidden(RefusalCause::Permission),
         _ if form == BodyForm::Page => Class::HostFault { retry_after },
         401 => Class::Unauthorized,
-        // A 404 without a known code is a wrong address, not the absence of what was asked for.
+        // A 404 without a known code means a wrong address, not a missing resource.
         _ => Class::Unexpected,
     }
 }
 
-/// Whether a refusal with this code can come from a clock that is wrong: the provider refuses signatures that are
-/// more than five minutes (in some services fifteen) from its own time, partly under the code of a wrong secret.
+/// Whether a wrong clock can cause a refusal with this code. The provider refuses signatures that differ from its time
+/// by more than five minutes (fifteen in some services), sometimes with the code of a wrong secret.
 pub(super) fn may_be_skew(code: &str) -> bool {
     const CODES: &[&str] = &[
         "SignatureDoesNotMatch",
@@ -219,22 +220,22 @@ pub(super) fn may_be_skew(code: &str) -> bool {
     CODES.contains(&code) || code.starts_with("InvalidSignature")
 }
 
-/// What a refusal says about what was asked for.
+/// The meaning of a refusal for the requested resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefusalMeaning {
-    /// What IAM was asked for does not exist.
+    /// The requested IAM entity does not exist.
     NoEntity,
-    /// There is no such trail.
+    /// The trail does not exist.
     NoTrail,
-    /// The credentials may not see it.
+    /// The credentials lack permission.
     Denied,
-    /// The access key itself is not known there.
+    /// The access key itself is unknown.
     UnknownKey,
-    /// Nothing about what was asked for, or not the provider's own answer.
+    /// Nothing about the requested resource, or not the provider's answer.
     Nothing,
 }
 
-/// What a refusal says, by the provider's code and never by a part of its message.
+/// The meaning of a refusal, by the provider's code and never by its message.
 pub(super) fn said(refused: &Refused) -> RefusalMeaning {
     match (refused.class, refused.code.as_deref().unwrap_or_default()) {
         (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => RefusalMeaning::NoEntity,
@@ -245,7 +246,7 @@ pub(super) fn said(refused: &Refused) -> RefusalMeaning {
     }
 }
 
-/// Whether a refusal with this code says that the access key itself is not known there.
+/// Whether this code means that the access key itself is unknown.
 pub(super) fn is_unknown_key(code: &str) -> bool {
     matches!(code, "InvalidClientTokenId" | "UnrecognizedClientException" | "InvalidAccessKeyId")
 }

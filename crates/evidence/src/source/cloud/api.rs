@@ -1,5 +1,4 @@
-//! Making the provider's calls: a client for each host, and the question of each call. What an answer means is decided in
-//! `look`.
+//! The provider's calls: a client for each host, and the parameters of each call. `look` interprets the answers.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -27,16 +26,16 @@ use crate::report::SourceWatch;
 use crate::source::Surroundings;
 use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
 
-/// Requests in flight at one host. The provider's own limits are five to ten a second for these calls.
+/// The maximum number of requests in flight per host. The provider allows five to ten such calls per second.
 const MAXIMUM_CONCURRENCY: usize = 5;
 
-/// What a JSON call is known by.
+/// The header that names the action of a JSON call.
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 
-/// What the role's sessions are called in the provider's own logs.
+/// The session name of the role in the provider's own logs.
 const SESSION_NAME: &str = "evidence";
 
-/// A host: one service at one place.
+/// A host: one service at one address.
 pub(super) struct Host {
     client: Client,
     login: Arc<Login>,
@@ -44,8 +43,8 @@ pub(super) struct Host {
     region: Region,
 }
 
-/// The hosts of one run, each made when it is first asked. Each has a gate of its own, so that a region that refuses
-/// does not close the others.
+/// The hosts of one run, each created on first use. Each has its own gate, so that a refusal in one region does not
+/// block the others.
 pub(super) struct Hosts {
     first: Arc<Host>,
     login: Arc<Login>,
@@ -55,11 +54,11 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts for `config`, asked with `credentials`; `home` is where the tool asks who it is.
+    /// The hosts for `config`, called with `credentials`. `home` is the region for STS.
     ///
     /// # Errors
     ///
-    /// If TLS cannot be set up; the text says why.
+    /// Fails with a message if TLS cannot be set up.
     pub(super) fn new(
         config: &CloudConfig,
         home: &Region,
@@ -86,7 +85,7 @@ impl Hosts {
         Ok(Hosts { first, login, skew, address, others: Mutex::default() })
     }
 
-    /// The same hosts asked as a role, with its temporary credentials, which are renewed before they end.
+    /// The same hosts, called with the role's temporary credentials, which are renewed before they expire.
     pub(super) async fn assume(
         &self,
         role: &AssumedRole,
@@ -109,7 +108,7 @@ impl Hosts {
         Ok(Hosts { first, login, skew, address, others: Mutex::default() })
     }
 
-    /// A host of its own gate, counted with the others.
+    /// A host with its own gate, whose requests count towards the total.
     fn sibling(&self, login: &Arc<Login>, endpoint: &ServiceEndpoint, region: &Region) -> Host {
         let (login, endpoint, skew) = (Arc::clone(login), endpoint.clone(), Arc::clone(&self.skew));
         let dialect = CloudDialect { login: Arc::clone(&login), endpoint: endpoint.clone(), skew };
@@ -117,12 +116,12 @@ impl Hosts {
         Host { client, login, endpoint, region: region.clone() }
     }
 
-    /// Where the tool asks who it is.
+    /// The STS host, which identifies the credentials.
     pub(super) fn sts(&self) -> &Host {
         &self.first
     }
 
-    /// The host of a service for a region; `None` if its address is not known.
+    /// The host of a service in a region; `None` if its address is not known.
     pub(super) fn host(&self, service: Service, region: &Region) -> Option<Arc<Host>> {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(host) = others.get(&(service, region.clone())) {
@@ -134,17 +133,17 @@ impl Hosts {
         Some(host)
     }
 
-    /// Where the first host is.
+    /// The address of the first host.
     pub(super) fn address(&self) -> String {
         self.first.endpoint.url.as_str().trim_end_matches('/').to_string()
     }
 
-    /// Requests sent so far, retries included.
+    /// The number of requests sent so far, retries included.
     pub(super) fn requests(&self) -> u64 {
         self.first.client.requests()
     }
 
-    /// Requests that were sent again.
+    /// The number of retries.
     pub(super) fn retries(&self) -> u64 {
         self.first.client.retries()
     }
@@ -154,14 +153,14 @@ impl Hosts {
         self.first.client.given_up()
     }
 
-    /// The longest that limits held back the requests to one host: they wait side by side.
+    /// The longest time that limits held back the requests to one host: hosts wait concurrently.
     pub(super) fn paused(&self) -> SignedDuration {
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let paused = others.values().map(|host| host.client.paused());
         paused.chain([self.first.client.paused()]).max().unwrap_or(SignedDuration::ZERO)
     }
 
-    /// By how many seconds this machine's clock is behind the provider's, if that was found out the hard way.
+    /// How many seconds this machine's clock is behind the provider's, if a refusal revealed it; else 0.
     pub(super) fn skew(&self) -> i64 {
         self.skew.seconds()
     }
@@ -186,8 +185,8 @@ impl Host {
         self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[]).await
     }
 
-    /// The trails that the region shows, those with another home included: an account whose only trail has its home
-    /// in a region that is not configured would seem to have none.
+    /// The trails that the region shows, including those of other home regions. Otherwise an account whose only trail
+    /// is at home in an unconfigured region would seem to have none.
     pub(super) async fn trails(&self) -> Result<Answered<Vec<Trail>>, CallError> {
         let question = [("includeShadowTrails", Value::Bool(true))];
         self.ask(&DESCRIBE_TRAILS, &question).await
@@ -203,7 +202,7 @@ impl Host {
         self.ask(&GET_EVENT_SELECTORS, &question).await
     }
 
-    /// A page of the log groups whose names begin so; the first, or the one that `token` names.
+    /// A page of the log groups with this name prefix: the first page, or the one for `token`.
     pub(super) async fn log_groups(
         &self,
         beginning: Option<&str>,
@@ -243,7 +242,7 @@ impl Host {
     }
 }
 
-/// A value as a form holds it.
+/// A value in form encoding.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

@@ -1,4 +1,4 @@
-//! The kinds of artifacts, and the rules each is evidence for.
+//! The kinds of artifacts, and the rules that use each.
 
 use super::rules::{self, AUDIT_TRAIL};
 use crate::observation::ArtifactKind;

@@ -1,6 +1,6 @@
-//! The provider's calls: one row each, from which come the question's form, the bound and the reader of its answers, and
-//! the tables of the documents. Every call only reads; it is sent as POST because the provider's protocols put the
-//! question into the body.
+//! The provider's calls, one row each. A row defines the form of the request, the limit and the parser of the answer,
+//! and the entry in the documents. Every call only reads; POST is used because the provider's protocols put the
+//! parameters into the body.
 
 use serde::Serialize;
 
@@ -24,43 +24,43 @@ use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Meta};
 
-/// A call, and the service that answers it.
+/// A call and its service.
 pub(super) struct Action<T: 'static> {
     pub(super) service: Service,
-    /// Its name is the permission it needs: `iam:GetAccountPasswordPolicy`.
+    /// The call's name is the permission it requires: `iam:GetAccountPasswordPolicy`.
     pub(super) call: Call<T>,
 }
 
 impl<T> Action<T> {
-    /// The permission it needs, which is also what it is called in messages.
+    /// The required permission, which is also the name in messages.
     pub(super) fn permission(&self) -> &'static str {
         self.call.name
     }
 
-    /// What the service calls it.
+    /// The service's name for the call.
     pub(super) fn name(&self) -> &'static str {
         self.call.name.split_once(':').map_or(self.call.name, |(_, name)| name)
     }
 
-    /// Whether each region has a host of its own for it.
+    /// Whether each region has its own host for the call.
     pub(super) fn is_regional(&self) -> bool {
         matches!(self.service, Service::CloudTrail | Service::Logs)
     }
 
-    /// Whether it is that one.
+    /// Whether both are the same call.
     pub(super) fn is<U>(&self, other: &Action<U>) -> bool {
         self.call.name == other.call.name
     }
 }
 
-/// Log groups per page: the most the provider gives.
+/// Log groups per page: the provider's maximum.
 pub(super) const PAGE_SIZE: u64 = 50;
 
-/// Who is asking, a role's credentials and a password policy are under 4 kB.
+/// The caller's identity, a role's credentials and a password policy are each under 4 kB.
 const SMALL_LIMIT: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Every call, in the order in which a run makes them.
+/// Every call, in the order of a run.
 pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(ASSUME_ROLE.call, nothing),
     endpoint!(GET_CALLER_IDENTITY.call, nothing),
@@ -121,7 +121,7 @@ pub(super) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
         times: "once per region; also lists trails of other regions that cover this one",
         kind: Some("DescribeTrails"),
         media_type: Protocol::JSON,
-        // A region has at most a few dozen trails, its own and other regions', of about 1 kB each.
+        // A region shows at most a few dozen trails of about 1 kB, its own and other regions'.
         limit: MIB,
         parse: wire::trails,
         keep: None,
@@ -172,11 +172,11 @@ pub(super) static GET_EVENT_SELECTORS: Action<EventSelectors> = Action {
     },
 };
 
-/// An account and a region that an answer by itself is about.
+/// The account and the region for an answer that is read on its own.
 const ACCOUNT: &str = "111122223333";
 const REGION: &str = "eu-central-1";
 
-/// It shows nothing that is judged.
+/// An answer without anything to judge.
 fn nothing<T>(_: T) -> Vec<CollectionItem> {
     Vec::new()
 }
@@ -186,7 +186,7 @@ fn policy_offline(policy: PasswordPolicy) -> Vec<CollectionItem> {
     inspected(&PASSWORD_POLICY, "password_policy.json", &PasswordPolicyRecord { policy }, verdict)
 }
 
-/// The trails of a region, whose status nobody has asked for.
+/// The trails of a region, whose status has not been requested.
 fn trails_offline(trails: Vec<Trail>) -> Vec<CollectionItem> {
     let Some(region) = Region::new(REGION) else { return Vec::new() };
     let known = trails::merge([(&region, trails.as_slice())]);
@@ -206,7 +206,7 @@ fn trails_offline(trails: Vec<Trail>) -> Vec<CollectionItem> {
     inspected(&AUDIT_TRAILS, "audit_trails.json", &record, facts.judge())
 }
 
-/// The status of a trail that is good otherwise, as if it was read at the beginning of 1970.
+/// The status of an otherwise good trail, as if read at the beginning of 1970.
 fn status_offline(status: TrailStatus) -> Vec<CollectionItem> {
     let delivers = delivery::of(&status, Meta::default().received_at);
     let facts = TrailFacts { logs: Criterion::logging(&status), delivers, ..good_trail() };
@@ -214,7 +214,7 @@ fn status_offline(status: TrailStatus) -> Vec<CollectionItem> {
     inspected(&TRAIL_STATUS, "trail_audit_status.json", &status, facts.judge())
 }
 
-/// The selectors of a trail that is good otherwise.
+/// The selectors of an otherwise good trail.
 fn selectors_offline(selectors: EventSelectors) -> Vec<CollectionItem> {
     let facts = TrailFacts { records: selection::of(&selectors), ..good_trail() };
     let facts = AuditTrail { trails: vec![facts], unread: Vec::new() };
@@ -243,7 +243,7 @@ fn log_groups_offline(page: LogGroupPage) -> Vec<CollectionItem> {
     inspected(&LOG_GROUPS, "log_groups.json", &record, facts.judge())
 }
 
-/// An artifact, and what it shows.
+/// An artifact and its verdict.
 fn inspected(
     kind: &'static ArtifactKind,
     filename: &str,

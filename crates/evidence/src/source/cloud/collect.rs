@@ -1,8 +1,8 @@
-//! The collection: what the connection test has seen, then the status and the event selectors of each trail. The log groups have a file of
-//! their own.
+//! The collection: the answers of the connection test, then the status and the event selectors of each trail. Log
+//! groups have their own file.
 //!
-//! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
-//! that it leaves open, and, if nobody refused it but it failed, among the errors.
+//! A region that was not read is recorded in the artifact's list of such regions, in the checks that it leaves open,
+//! and, if it failed rather than being refused, among the errors.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,35 +38,35 @@ use crate::rule::{Reason, reason};
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Meta, recorded, single_line};
 
-/// What a trail is called in the population.
+/// The kind of a trail in the population.
 const TRAIL: &str = "trail";
 
-/// Everything of an account but the status of the trails.
+/// Everything about an account except the status of the trails.
 struct Survey {
     counts: Counts,
-    /// The account, and what it has.
+    /// The account and its contents.
     members: Vec<Member>,
-    /// About the password policy, if it is wanted.
+    /// The password policy, if required.
     policy: Option<CollectionItem>,
-    /// The trails in scope, and what is known about them before their status; `None` if no region is wanted.
+    /// The trails in scope, and what is known before reading their status; `None` if no region is required.
     trails: Option<(Vec<Known>, Trails)>,
-    /// About the log groups.
+    /// The log groups.
     log_groups: Vec<CollectionItem>,
 }
 
-/// What there is to look at.
+/// The number of items to read.
 #[derive(Default)]
 struct Counts {
     trails: u64,
     log_groups: u64,
     regions: u64,
-    /// Inspections that will follow.
+    /// The number of inspections that will follow.
     expected: u64,
-    /// A region was not read.
+    /// Whether a region was not read.
     unread: bool,
 }
 
-/// What is known about the trails.
+/// The observations and facts about the trails.
 #[derive(Default)]
 struct Trails {
     observations: Vec<Observation>,
@@ -74,8 +74,7 @@ struct Trails {
 }
 
 impl CloudSession {
-    /// Everything: first what there is to look at, then what was seen, account by account and in the order of the
-    /// controls.
+    /// Yields everything: first the population, then the results, account by account and in the order of the controls.
     pub(super) fn found(&self) -> BoxStream<'_, CollectionItem> {
         let surveys: Vec<BoxFuture<'_, Survey>> =
             self.accounts.iter().map(|opened| self.survey(opened).boxed()).collect();
@@ -115,7 +114,7 @@ impl CloudSession {
     }
 
     fn population(&self, surveys: &mut [Survey]) -> CollectionItem {
-        // A trail of the whole organization is seen in each of its accounts, and is one.
+        // Each account shows a trail of the whole organization, but it is one trail.
         let mut trails = HashSet::new();
         let members = surveys.iter_mut().flat_map(|survey| std::mem::take(&mut survey.members));
         let members =
@@ -125,7 +124,7 @@ impl CloudSession {
         let sum = |count: fn(&Counts) -> u64| surveys.iter().map(|survey| count(&survey.counts)).sum();
         let expected = sum(|counts| counts.expected);
         if !self.config.wants_regions() {
-            // The password policy is the account's own: nothing else is listed.
+            // The password policy belongs to the account: nothing else is listed.
             return CollectionItem::Population {
                 discovered,
                 expected,
@@ -195,12 +194,12 @@ impl Account {
             || regions.iter().any(|region| region.groups.is_err());
         let members = self.members(&regions);
         let log_groups = self.log_groups_found(regions);
-        // All trails are one inspection.
+        // All trails share one inspection.
         counts.expected += saturating_u64(log_groups.iter().filter(|item| item.is_inspection()).count()) + 1;
         Survey { counts, members, policy, trails: Some((known, trails)), log_groups }
     }
 
-    /// The account, its regions, and what they show.
+    /// The account, its regions, and their contents.
     fn members(&self, regions: &[RegionGroups]) -> Vec<Member> {
         let account = self.number.as_str();
         let mut members = vec![Member::new("account", account)];
@@ -236,7 +235,7 @@ impl Account {
         self.trails().into_iter().filter(|known| self.is_in_scope(known)).collect()
     }
 
-    /// `audit_trails.json`, what could not be read, and what was not found.
+    /// `audit_trails.json`, and the regions and trails that could not be read or found.
     fn trails_found(&self, known: &[Known]) -> Trails {
         let account = &self.number;
         let regions = &self.first.regions;
@@ -252,8 +251,8 @@ impl Account {
         let mut not_read = Vec::new();
         for RegionFirst { region, trails, .. } in regions {
             let Some(unread) = trails.as_ref().err() else { continue };
-            // One trail of all regions is enough, wherever its home is: a region that refuses leaves the question
-            // open only if no other shows such a trail. A fault is an error in any case.
+            // One multi-region trail is enough, wherever its home is: a refusal leaves the question open only if no
+            // other region shows such a trail. A failure is an error in any case.
             let seen = unread.seen();
             if read.is_empty() || matches!(seen, Seen::Failed(_)) {
                 let requests = self.first.asked(&DESCRIBE_TRAILS, Some(region));
@@ -286,7 +285,7 @@ impl Account {
         trails
     }
 
-    /// The status of each trail and what it selects, side by side and in their order, and what they show together.
+    /// Reads the status and the event selectors of all trails concurrently, and judges them together in order.
     async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> CollectionItem {
         let looks = join_all(known.iter().map(|known| {
             let selectors = known.needs_selectors().then(|| recorded(self.selectors(known)));
@@ -301,7 +300,7 @@ impl Account {
                 logs: Criterion::Met(String::new()),
                 covers_all_regions: Criterion::all_regions(&known.trail.is_multi_region_trail),
                 delivers: Criterion::Met(String::new()),
-                // The default ones record every management event. Those of a trail of one region do not matter.
+                // Default selectors record every management event. Those of a single-region trail do not matter.
                 records: Criterion::Met(String::new()),
             };
             let (status, requests) = status;
@@ -327,7 +326,7 @@ impl Account {
         look::of(&GET_EVENT_SELECTORS, Some(&place.region), host.event_selectors(&place.arn).await)
     }
 
-    /// Whom to ask about a trail.
+    /// The host to call about a trail, and the trail's home.
     fn at_home<T>(&self, known: &Known, action: &Action<T>) -> Result<(Arc<Host>, TrailHome), Unread> {
         let place = known
             .place()
@@ -338,7 +337,7 @@ impl Account {
         }
     }
 
-    /// What the status of a trail shows.
+    /// The observation of a trail's status, which also fills in `facts`.
     fn inspect_status(
         &self,
         known: &Known,
@@ -350,7 +349,7 @@ impl Account {
         let mut warnings = Vec::new();
         let seen = match look {
             Ok((status, meta)) => {
-                // By the provider's own clock, as far as it is known to differ.
+                // Corrected by the known difference from the provider's clock.
                 let skew = SignedDuration::from_secs(self.hosts.skew());
                 let at = meta.received_at.checked_add(skew).unwrap_or(meta.received_at);
                 facts.logs = Criterion::logging(&status);
@@ -365,14 +364,14 @@ impl Account {
             Err(unread) => unread.seen(),
         };
         if let Some(reason) = unread_reason(&seen) {
-            // A status that cannot be stored is none.
+            // A status that cannot be stored counts as not read.
             facts.logs = Criterion::Open(reason, "status not read".to_string());
             facts.delivers = facts.logs.clone();
         }
         Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }
     }
 
-    /// What the event selectors of a trail show.
+    /// The observation of a trail's event selectors, which also fills in `facts`.
     fn inspect_selectors(
         &self,
         known: &Known,
@@ -393,18 +392,18 @@ impl Account {
         observation(&EVENT_SELECTORS, &known.subject(), seen)
     }
 
-    /// The setting was read: the artifact in the account's place.
+    /// The artifact of a setting that was read, in the account's directory.
     pub(super) fn artifact(&self, filename: &str, record: &impl Serialize, meta: &Meta) -> Seen {
         Seen::artifact(NAME, &format!("{}{filename}", self.folder), record, None, meta)
     }
 
-    /// The regions that are looked at.
+    /// The regions to read, as text.
     pub(super) fn regions_in_words(&self) -> String {
         self.extent.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Why something was not read or cannot be stored; `None` if it is an artifact.
+/// Why something was not read or cannot be stored; `None` for an artifact.
 fn unread_reason(seen: &Seen) -> Option<&'static Reason> {
     match seen {
         Seen::Artifact { .. } | Seen::Withheld { .. } => None,

@@ -1,4 +1,4 @@
-//! `sources.cloud`: the account at the cloud provider, or several.
+//! `sources.cloud`: one or more accounts at the cloud provider.
 
 mod keys;
 
@@ -29,10 +29,10 @@ use evidence_settings::format;
 use evidence_settings::problem::{Complaint, Place};
 use evidence_settings::secret::quote;
 
-/// The variable that can replace `region`.
+/// The variable that replaces `region` if neither it nor `regions` is set.
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 
-/// The longest session of a role that is assumed with another role's credentials, in seconds.
+/// The maximum session duration, in seconds, of a role assumed with another role's credentials.
 const CHAINED: u32 = 3_600;
 
 /// The controls this source can serve.
@@ -41,18 +41,18 @@ pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
 /// `sources.cloud`
 #[derive(Debug, Clone)]
 pub struct CloudConfig {
-    /// `mode`, and what belongs to it: the role to assume, or none for the credentials as they are.
+    /// `mode` and its keys: the role to assume, or `None` to use the credentials directly.
     pub(super) role: Option<AssumedRole>,
     /// `access_key_id_env`, `secret_access_key_env`, `session_token_env`
     pub(super) variables: CredentialVariables,
-    /// `region`, else the first of `regions`, else what `CLOUD_REGION` says: where the tool asks who it is. `None` if
-    /// none of them is there, which the connection test reports.
+    /// `region`, else the first of `regions`, else `CLOUD_REGION`: the region for identifying the credentials. `None`
+    /// if none is set, which the connection test reports.
     pub(super) home: Option<Region>,
-    /// What is looked at, unless an account says otherwise.
+    /// What to read, unless an account overrides it.
     pub(super) extent: Extent,
-    /// `accounts`: what is read instead of the account of the credentials; empty for that one.
+    /// `accounts`: the accounts to read instead of the credentials' own; empty for that one.
     pub(super) accounts: Vec<AccountConfig>,
-    /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
+    /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub(super) rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
     pub(super) timeout: Duration,
@@ -60,19 +60,19 @@ pub struct CloudConfig {
     pub(super) endpoint_url: Option<Url>,
 }
 
-/// What is looked at in an account.
+/// What to read in an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// `regions`, else the home alone.
+    /// `regions`, else only the home region.
     pub(super) regions: Vec<Region>,
     /// `trails`: names or ARNs; empty for all.
     pub(super) trails: Vec<String>,
-    /// `log_groups`: names, or beginnings of names with `*`; empty for all.
+    /// `log_groups`: names, or prefixes with `*`; empty for all.
     pub(super) log_groups: Vec<String>,
 }
 
 impl Extent {
-    /// The same by the names of the configuration.
+    /// The settings by their names in the configuration.
     pub(super) fn settings(&self) -> [(&'static str, Value); 3] {
         let regions: Vec<String> = self.regions.iter().map(ToString::to_string).collect();
         [
@@ -88,7 +88,7 @@ impl Extent {
 pub(super) struct AccountConfig {
     /// `role_arn`, `external_id`, and the `session_duration` of the source.
     pub(super) role: AssumedRole,
-    /// The account of the role: 12 digits.
+    /// The account number of the role: 12 digits.
     pub(super) number: String,
     /// `name`
     pub(super) name: Option<String>,
@@ -97,7 +97,7 @@ pub(super) struct AccountConfig {
 }
 
 impl AccountConfig {
-    /// The account as messages call it.
+    /// The account's name in messages.
     pub(super) fn shown(&self) -> String {
         match &self.name {
             Some(name) => format!("account {} ({})", self.number, single_line(name)),
@@ -126,13 +126,13 @@ pub(super) struct CredentialVariables {
 }
 
 impl CloudConfig {
-    /// Whether any rule is wanted that looks at regions.
+    /// Whether any required rule reads regions.
     pub(super) fn wants_regions(&self) -> bool {
         self.wants(&rules::AUDIT_TRAIL) || self.wants(&rules::LOG_RETENTION)
     }
 }
 
-/// The cloud account; `controls` is the top-level list, if it is good.
+/// The cloud account; `controls` is the top-level list, if it is valid.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -153,7 +153,7 @@ pub(super) fn decode(
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
     let session_token = decoder.text(fields, &SESSION_TOKEN_ENV);
     let chained = mode.as_ref().is_some_and(|mode| mode.value == "assume_role");
-    // The provider gives credentials by way of a role's own for an hour at most.
+    // With a role's own credentials, the provider limits role sessions to an hour.
     let duration = duration.map(|seconds| if chained { seconds.min(CHAINED) } else { seconds });
     let (home, regions) = places.clone().unwrap_or_default();
     let all = Extent {
@@ -185,7 +185,7 @@ pub(super) fn decode(
     }))
 }
 
-/// What belongs to `mode: assume_role` is there with it and only with it. The outer `None`: something is wrong.
+/// The keys of `mode: assume_role` must be set with that mode and only then. The outer `None`: a key is invalid.
 fn role(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -194,7 +194,7 @@ fn role(
 ) -> Option<Option<AssumedRole>> {
     let arn = decoder.text(fields, &ROLE_ARN);
     let external_id = decoder.text(fields, &EXTERNAL_ID);
-    // Where a text that has no meaning stands; what is not one is complained of already.
+    // The places of keys that may be misplaced. Values of another type have been reported already.
     let places = [&arn, &external_id].map(|text| text.as_ref().map(|text| text.place.clone()));
     let arn = arn.and_then(|arn| good(decoder, arn, scope::check_role));
     let bad_id = external_id.is_none() && fields.has(&EXTERNAL_ID);
@@ -217,7 +217,7 @@ fn role(
             let mut alone = true;
             let places = places.into_iter().chain([None]);
             for (key, place) in [&ROLE_ARN, &EXTERNAL_ID, &SESSION_DURATION].into_iter().zip(places) {
-                // With `accounts` it is the duration of their roles.
+                // With `accounts` the key applies to their roles.
                 let is_for_accounts = std::ptr::eq(key, &SESSION_DURATION) && fields.has(&ACCOUNTS);
                 if fields.has(key) && !is_for_accounts {
                     alone = false;
@@ -233,16 +233,16 @@ fn role(
     }
 }
 
-/// What the accounts of a source have in common.
+/// Settings that all accounts of the source share.
 struct Source<'a> {
     home: Option<&'a Region>,
     extent: &'a Extent,
     has_address: bool,
-    /// How long the credentials of the accounts' roles last, if that is good.
+    /// The session duration of the accounts' roles, if valid.
     duration: Option<u32>,
 }
 
-/// The accounts that are listed, each once.
+/// The configured accounts. Listing one twice is an error.
 fn accounts(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -276,7 +276,7 @@ fn account(decoder: &mut Decoder<'_, '_>, fields: &Fields, source: &Source<'_>) 
         Some(texts) => {
             let mut first = source.home.cloned();
             let read = texts.iter().map(|text| listed_region(decoder, text, source.has_address, &mut first));
-            // Each is read before any is asked for, so that all their problems are found.
+            // Decode every entry before unwrapping any, so that all problems are found.
             let read: Vec<_> = read.collect();
             read.into_iter().collect()
         }
@@ -299,7 +299,7 @@ fn account(decoder: &mut Decoder<'_, '_>, fields: &Fields, source: &Source<'_>) 
     })
 }
 
-/// A text that keeps a rule of this source, if it is there. The outer `None`: it is wrong.
+/// An optional text that must satisfy a rule of this source. The outer `None`: it does not.
 fn optional(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -313,7 +313,7 @@ fn optional(
     }
 }
 
-/// A region of a list. `first` is one that was read before, which must be of the same partition.
+/// A region of a list. `first` is an earlier one, whose partition it must share.
 fn listed_region(
     decoder: &mut Decoder<'_, '_>,
     text: &Placed<String>,
@@ -332,7 +332,7 @@ fn listed_region(
     }
 }
 
-/// The home region and the regions that are read. Without any, home is `None` and nothing is read.
+/// The home region and the regions to read. Without any, home is `None` and nothing is read.
 fn places(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -362,7 +362,7 @@ fn places(
     Some((home, regions))
 }
 
-/// `CLOUD_REGION`, if it is set. The outer `None`: it is wrong.
+/// `CLOUD_REGION`, if it is set. The outer `None`: it is invalid.
 fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<Option<Region>> {
     let Some(value) = (decoder.variables)(REGION_VARIABLE) else { return Some(None) };
     let result = match value.to_str() {
@@ -384,7 +384,7 @@ fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<
     }
 }
 
-/// A region whose addresses are known, of the same partition as `first`: credentials belong to one.
+/// A region with known addresses in the same partition as `first`: credentials belong to one partition.
 fn region(text: &str, has_address: bool, first: &Option<Region>) -> Result<Region, Complaint> {
     let region = Region::new(text).ok_or_else(|| {
         Complaint::new(format!("{} is not a valid region", quote(text)))
@@ -407,7 +407,7 @@ fn region(text: &str, has_address: bool, first: &Option<Region>) -> Result<Regio
     }
 }
 
-/// A list whose entries keep a rule of this source.
+/// A list whose entries must satisfy a rule of this source.
 fn checked(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -415,7 +415,7 @@ fn checked(
     check: fn(&str) -> Result<(), Complaint>,
 ) -> Option<Vec<String>> {
     let entries = decoder.list(fields, key)?;
-    // Each is checked before any is asked for, so that all their problems are found.
+    // Check every entry before unwrapping any, so that all problems are found.
     let entries: Vec<_> = entries.into_iter().map(|entry| good(decoder, entry, check)).collect();
     entries.into_iter().collect()
 }

@@ -1,7 +1,7 @@
-//! The connection test: are there credentials, does the provider know them, who are they, and what may they see?
+//! The connection test: finds the credentials, identifies them, and determines their permissions.
 //!
-//! Who they are is asked first, so that wrong credentials are one clear error. Then everything is asked that needs no
-//! other answer, of every account that is listed; these answers are the evidence, and nothing is asked twice.
+//! Identification comes first, so that wrong credentials cause one clear error. Then the test makes every call that
+//! does not depend on another answer, for each configured account. The collection reuses these answers as evidence.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure, recorded};
 use evidence_os::secret::how_to_set;
 
-/// The credentials of the configured variables.
+/// The credentials in the configured variables.
 pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials, ConnectError> {
     let variables = &config.variables;
     let optional =
@@ -121,7 +121,8 @@ pub(super) async fn connect(
     Ok(CloudSession { config, hosts, caller, accounts, warnings })
 }
 
-/// Assumes the role of an account and asks what needs no other answer. What goes wrong there is the account's own.
+/// Assumes the role of an account and makes every call that does not depend on another answer. A failure affects only
+/// this account.
 async fn open(
     config: &Arc<CloudConfig>,
     account: &AccountConfig,
@@ -171,10 +172,10 @@ fn not_opened(account: &AccountConfig, error: CallError) -> Failed {
     }
 }
 
-/// What is known when an error is explained.
+/// The context for explaining an error.
 struct Test<'a> {
     config: &'a CloudConfig,
-    /// The access key is a temporary one, and there is no session token.
+    /// The access key is temporary, but there is no session token.
     temporary: bool,
 }
 
@@ -203,7 +204,8 @@ impl Test<'_> {
         }
     }
 
-    /// A refusal in words; `of_role` if the credentials are the role's, so that no variable is to blame.
+    /// The error for a refusal. `of_role` means that the role's credentials were refused, so that no variable is at
+    /// fault.
     fn refused<T>(&self, action: &Action<T>, refused: &Refused, of_role: bool) -> ConnectError {
         let variables = &self.config.variables;
         let (what, code) = (action.permission(), refused.code.as_deref().unwrap_or_default());
@@ -242,7 +244,7 @@ impl Test<'_> {
         }
     }
 
-    /// Which variable is to blame for credentials that are refused with this code.
+    /// The variable at fault when credentials are refused with this code, and what to do.
     fn blame(&self, code: &str) -> (String, Vec<String>) {
         let variables = &self.config.variables;
         let (id, secret, token) =
@@ -309,7 +311,7 @@ impl Test<'_> {
     }
 }
 
-/// Asks all that needs no other answer, every region side by side.
+/// Makes every call that does not depend on another answer, in all regions concurrently.
 async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Region) -> FirstAnswers {
     let policy = async {
         if !config.wants(&rules::PASSWORD_POLICY) {
@@ -336,7 +338,7 @@ async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Regi
     FirstAnswers { policy, regions, requests }
 }
 
-/// A page of a region's log groups: the first, or the one that `token` names.
+/// A page of a region's log groups: the first, or the one for `token`.
 pub(super) async fn log_group_page(
     extent: &Extent,
     hosts: &Hosts,
@@ -350,13 +352,13 @@ pub(super) async fn log_group_page(
     }
 }
 
-/// The configuration excludes this for its regions; a trail's home can be anywhere.
+/// Can only happen for the home region of a trail: the configuration checks its own regions.
 pub(super) fn no_address<T>(action: &Action<T>, region: &Region) -> Unread {
     let text = format!("{}: the address of {region} is not known", action.permission());
     Unread::Failed(host_error(text))
 }
 
-/// That this machine's clock is wrong, if it is.
+/// A warning if this machine's clock is wrong.
 fn skewed(hosts: &Hosts, account: &str) -> Option<Warning> {
     let skew = hosts.skew();
     let side = if skew > 0 { "behind" } else { "ahead of" };
@@ -369,7 +371,7 @@ fn skewed(hosts: &Hosts, account: &str) -> Option<Warning> {
 }
 
 impl Account {
-    /// What the credentials will not show, and what is lost by it.
+    /// Warns of what the credentials may not see, with the consequences.
     fn warn(&self, warnings: &mut Vec<Warning>) {
         let account = &self.number;
         if let Some(policy) = &self.first.policy {
@@ -377,7 +379,7 @@ impl Account {
         }
         for RegionFirst { region, trails, groups } in &self.first.regions {
             let subject = format!("{account}/{region}");
-            // Not more than that: another region may show the trail that passes.
+            // No more than that, since another region may show the trail that passes.
             warnings.extend(denied(trails, &format!("the trails of {region} are not known"), &subject));
             let lost = format!("the retention of the log groups in {region} will be not verifiable");
             warnings.extend(denied(groups, &lost, &subject));
@@ -385,7 +387,7 @@ impl Account {
     }
 }
 
-/// `lost` is what that means for the checks.
+/// A warning for a refusal. `lost` describes the consequence for the checks.
 fn denied<T>(look: &ReadResult<T>, lost: &str, subject: &str) -> Option<Warning> {
     let Err(Unread::Denied { reason, detail }) = look else { return None };
     let text = format!("{detail}; {lost}");

@@ -1,7 +1,7 @@
-//! How the provider is spoken to: every request signed anew, every answer understood in either form.
+//! The provider's protocol: signs every request, and parses answers in either format.
 //!
-//! The decisions are in `answer`; this file takes an answer apart for them, and keeps the one thing that is learned on
-//! the way: how wrong this machine's clock is. It never sends.
+//! This module parses an answer, and `answer` classifies it. It also detects how wrong this machine's clock is. It
+//! sends nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -16,26 +16,26 @@ use evidence_http::quota::QuotaReading;
 use evidence_http::retry::{Class, http_date, retry_after_seconds};
 use evidence_http::{Answer, Dialect, Meaning, Request};
 
-/// How far this machine's clock may be from the provider's, in seconds, before a refusal is put down to it. The
-/// provider allows five minutes, in some services fifteen.
+/// The clock difference, in seconds, from which a refusal is attributed to the clock. The provider tolerates five
+/// minutes, in some services fifteen.
 const SKEW: u64 = 240;
 
-/// How wrong this machine's clock is. Shared by all hosts of a run: it is one clock.
+/// The error of this machine's clock, shared by all hosts of a run.
 #[derive(Debug, Default)]
 pub(super) struct Skew {
-    /// What to add to this machine's time, in seconds.
+    /// The offset in seconds to add to this machine's time.
     offset: AtomicI64,
-    /// The offset is taken once. A host that refuses after that refuses for another reason.
+    /// The offset is set only once. A host that still refuses has another reason.
     taken: AtomicBool,
 }
 
 impl Skew {
-    /// What was learned, in seconds: positive if this machine's clock is behind. Zero if nothing was.
+    /// The learned offset in seconds: positive if this machine's clock is behind, zero if nothing was learned.
     pub(super) fn seconds(&self) -> i64 {
         self.offset.load(Ordering::Relaxed)
     }
 
-    /// Takes the offset from a refusal's `Date`, if it shows that the clock is wrong.
+    /// Sets the offset from a refusal's `Date`, if it shows that the clock is wrong.
     fn learn_from(&self, date: Option<i64>, now: Timestamp) {
         let Some(offset) = date.map(|date| date.saturating_sub(now.as_second())) else { return };
         if offset.unsigned_abs() >= SKEW && !self.taken.swap(true, Ordering::Relaxed) {
@@ -48,7 +48,7 @@ fn time(now: Timestamp, offset: i64) -> SystemTime {
     now.checked_add(SignedDuration::from_secs(offset)).unwrap_or(now).into()
 }
 
-/// With which offset a request was signed: the time in its signature, less the time at which it was sent.
+/// The offset that a request was signed with: the time in its signature minus the time it was sent.
 fn signed_with(answer: &Answer<'_>) -> Option<i64> {
     let signed = answer.sent.get("x-amz-date")?.to_str().ok()?;
     let signed = jiff::fmt::strtime::parse("%Y%m%dT%H%M%SZ", signed).ok()?.to_datetime().ok()?;
@@ -56,7 +56,7 @@ fn signed_with(answer: &Answer<'_>) -> Option<i64> {
     Some(signed.as_second().saturating_sub(answer.sent_at.as_second()))
 }
 
-/// One service at one place, with the credentials that are used there.
+/// One service at one address, with its credentials.
 pub(super) struct CloudDialect {
     pub(super) login: Arc<Login>,
     pub(super) endpoint: ServiceEndpoint,
@@ -77,7 +77,7 @@ impl Dialect for CloudDialect {
             id.map(evidence_http::single_line)
         };
         let (class, ErrorDocument { code, message, request_id }) = if answer.status == 200 {
-            // A page of a proxy says nothing of what was asked. Whatever else it is, who reads it will see.
+            // A proxy's page answers nothing. The call's parser checks any other body.
             if form == BodyForm::Page {
                 let message = Some(
                     "with a page that does not come from the provider, perhaps from a proxy".to_string(),
@@ -96,14 +96,14 @@ impl Dialect for CloudDialect {
             let skewed =
                 class == Class::Unauthorized && fault.code.as_deref().is_some_and(answer::may_be_skew) && {
                     self.skew.learn_from(date, answer.now);
-                    // The offset changes once in a run, so this is true once for a request. Several that were signed
-                    // before it was known can be refused after it is.
+                    // The offset changes only once in a run, so this is true at most once per request. Several requests
+                    // signed before the change can be refused after it.
                     signed_with(answer).is_some_and(|offset| offset != self.skew.seconds())
                 };
-            // Asked again as after a fault, signed with the host's own time.
+            // Retried as after a fault, signed with the corrected time.
             (if skewed { Class::HostFault { retry_after: None } } else { class }, fault)
         };
-        // The provider counts nothing in its answers.
+        // The provider does not report its limits in answers.
         let reading = QuotaReading { limit: None, remaining: None, reset: None, date };
         Meaning { class, code, message, request_id: header_id().or(request_id), permission: None, reading }
     }
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(throttled.class, Class::Throttled { retry_after: Some(3) });
     }
 
-    /// The offset is taken once, from a refusal that a wrong clock can cause and a `Date` that shows one.
+    /// The offset is set once, from a refusal that a wrong clock can cause and a `Date` that shows one.
     #[test]
     fn a_wrong_clock_is_corrected_once() {
         let refused = |code: &str| format!(r#"{{"__type":"{code}"}}"#);
@@ -219,7 +219,7 @@ mod tests {
             let headers = headers.as_ref().map_or(&[][..], |headers| &headers[..]);
             assert_eq!(understand(&dialect, 403, headers, &refused(code)).class, class, "{code} {text:?}");
             assert_eq!(dialect.skew.seconds(), seconds, "{code} {text:?}");
-            // A second time it is the credentials.
+            // The second time, the credentials are at fault.
             if class == again {
                 let second = understand(&dialect, 403, headers, &refused(code));
                 assert_eq!((second.class, dialect.skew.seconds()), (Class::Unauthorized, seconds));
@@ -234,12 +234,12 @@ mod tests {
         }
     }
 
-    /// Several requests are signed before any is refused: each of them is tried again, and each of them once.
+    /// Several requests are signed before the first refusal: each is retried exactly once.
     #[test]
     fn every_request_that_was_signed_with_the_wrong_time_is_tried_again_once() {
         let dialect = dialect();
         let refused = r#"{"__type":"InvalidSignatureException"}"#;
-        // The second and the third come in another second, and the third without a `Date`.
+        // The second and third arrive a second later, and the third has no `Date`.
         let dates = [Some("Sat, 21 Nov 2026 00:10:00 GMT"), Some("Sat, 21 Nov 2026 00:10:01 GMT"), None];
         let early = sign(&dialect);
         for date in dates {
@@ -249,7 +249,7 @@ mod tests {
             assert_eq!(dialect.skew.seconds(), 600, "taken once");
             assert_eq!(understand(&dialect, 403, &headers, refused).class, Class::Unauthorized);
         }
-        // One that was signed with the right time from the start is not.
+        // A request signed with the right time from the start is not retried.
         assert_eq!(understand(&dialect, 403, &[], refused).class, Class::Unauthorized);
     }
 }

@@ -1,16 +1,16 @@
-//! Where the provider's services are, and for which region a request to each is signed.
+//! The addresses of the provider's services, and the signing region of each.
 //!
-//! A region's name becomes part of a host name, and hosts name regions in their answers (a trail's home): only a
-//! checked [`Region`] gets here, so that no answer can lead the tool to another host. This file never sends.
+//! A region's name becomes part of a host name, and answers contain region names (a trail's home). Only a checked
+//! [`Region`] gets here, so no answer can redirect the tool to another host. This file sends nothing.
 
 use std::fmt;
 
 use url::Url;
 
-/// The services that are asked, by what they are asked for.
+/// The services, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Service {
-    /// Who the credentials are; temporary credentials of a role.
+    /// Identifies the credentials, and issues a role's temporary credentials.
     Sts,
     /// The account's password policy.
     Iam,
@@ -21,7 +21,7 @@ pub(super) enum Service {
 }
 
 impl Service {
-    /// All of them.
+    /// All services.
     pub(super) const ALL: [Service; 4] = [Service::Sts, Service::Iam, Service::CloudTrail, Service::Logs];
 
     /// The name in addresses, in signatures and, before the colon, in permissions.
@@ -34,7 +34,7 @@ impl Service {
         }
     }
 
-    /// How it is asked.
+    /// The service's protocol.
     pub(super) fn protocol(self) -> Protocol {
         match self {
             Service::Sts => Protocol::Query { version: "2011-06-15" },
@@ -47,17 +47,17 @@ impl Service {
     }
 }
 
-/// How a service is asked.
+/// The protocol of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// A form with `Action` and this `Version`; answers in XML.
+    /// A form with `Action` and this `Version`; the answers are XML.
     Query {
         /// The version of the API.
         version: &'static str,
     },
-    /// JSON 1.1 with `X-Amz-Target`: this and the action; answers in JSON.
+    /// JSON 1.1 with `X-Amz-Target`, which is `target` and the action; the answers are JSON.
     Json {
-        /// What is before the action.
+        /// The prefix of the action.
         target: &'static str,
     },
 }
@@ -69,14 +69,14 @@ impl Protocol {
     pub(super) const JSON: &'static str = "application/x-amz-json-1.1";
 }
 
-/// Regions with accounts, names and addresses of their own.
+/// A group of regions with separate accounts, names and addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Partition {
-    /// The public one.
+    /// The public partition.
     Public,
     /// China.
     China,
-    /// The United States' government.
+    /// The partition of the United States government.
     Government,
 }
 
@@ -88,7 +88,7 @@ impl Partition {
         }
     }
 
-    /// IAM has one address in a partition, and one region for which requests to it are signed.
+    /// IAM has one address per partition, and one signing region.
     fn iam(self) -> (&'static str, &'static str) {
         match self {
             Partition::Public => ("iam.amazonaws.com", "us-east-1"),
@@ -97,7 +97,7 @@ impl Partition {
         }
     }
 
-    /// The word in ARNs.
+    /// The partition's name in ARNs.
     #[cfg(test)]
     fn id(self) -> &'static str {
         match self {
@@ -108,15 +108,15 @@ impl Partition {
     }
 }
 
-/// The name of a region: checked, so that it can stand in a host name.
+/// The name of a region, checked to be safe in a host name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Region(String);
 
-/// The longest name of a region; the longest there is has 14 characters.
+/// The maximum length of a region's name; the longest known one has 14 characters.
 const MAXIMUM_REGION: usize = 32;
 
 impl Region {
-    /// The region of this name, if it has the form of one: words of small letters and a number, as `eu-central-1`.
+    /// The region with this name, if it is well-formed: lower-case words and a number, as in `eu-central-1`.
     pub(super) fn new(text: &str) -> Option<Region> {
         let (words, number) = text.rsplit_once('-')?;
         let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -128,12 +128,12 @@ impl Region {
         good.then(|| Region(text.to_string()))
     }
 
-    /// Its name.
+    /// The region's name.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The partition it belongs to; `None` for those whose addresses are not known here.
+    /// The region's partition; `None` if its addresses are not known here.
     pub(super) fn partition(&self) -> Option<Partition> {
         let mut words = self.0.split('-');
         match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
@@ -152,20 +152,20 @@ impl fmt::Display for Region {
     }
 }
 
-/// One service at one place.
+/// One service at one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServiceEndpoint {
-    /// Which service.
+    /// The service.
     pub(super) service: Service,
-    /// Where it is.
+    /// The address.
     pub(super) url: Url,
-    /// The region that signatures name.
+    /// The region in signatures.
     pub(super) signing_region: String,
 }
 
 impl ServiceEndpoint {
-    /// The service for `region`: at the provider's own address, or at `address` if the configuration sets one for
-    /// all services. `None` if neither is known, which the configuration has made sure of.
+    /// The service for `region`: at the provider's own address, or at `address` if the configuration sets one for all
+    /// services. `None` if neither is known, which the configuration rules out.
     pub(super) fn new(service: Service, region: &Region, address: Option<&Url>) -> Option<ServiceEndpoint> {
         let partition = region.partition();
         let signing_region = match (service, partition) {
@@ -212,7 +212,7 @@ mod tests {
         for (service, region, url, signing_region) in table {
             let endpoint = ServiceEndpoint::new(service, &Region::new(region).unwrap(), None).unwrap();
             assert_eq!((endpoint.url.as_str(), endpoint.signing_region.as_str()), (url, signing_region));
-            // One address for all services changes where it is sent, never how it is signed.
+            // A single address for all services changes only where a request is sent, not how it is signed.
             let own = Url::parse("https://vpce.example.com/base").unwrap();
             let endpoint = ServiceEndpoint::new(service, &Region::new(region).unwrap(), Some(&own)).unwrap();
             assert_eq!((&endpoint.url, endpoint.signing_region.as_str()), (&own, signing_region));

@@ -1,4 +1,4 @@
-//! Items of a collection, made the same way by every part of this source.
+//! Constructors for items of a collection, shared by every part of this source.
 
 use super::NAME;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
@@ -11,7 +11,7 @@ pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen
     Observation::new(NAME, kind, subject, seen)
 }
 
-/// Something that was not read, as an item of the collection.
+/// A collection item for something that was not read.
 pub(super) fn unread(
     kind: &'static ArtifactKind,
     subject: &str,
@@ -26,7 +26,7 @@ pub(super) fn host_error(message: String) -> Failed {
     failed(&reason::HOST_ERROR, message)
 }
 
-/// What the configuration names is not there.
+/// A configured resource does not exist.
 pub(super) fn not_found(message: String) -> Failed {
     failed(&reason::NOT_FOUND, message)
 }
@@ -35,7 +35,7 @@ fn failed(reason: &'static Reason, message: String) -> Failed {
     Failed { reason, message: single_line(&message), status: None, request_id: None }
 }
 
-/// Why a call is not made, by the permission it needs.
+/// Why a call was not made, with the permission it requires.
 pub(super) fn not_asked(permission: &str, text: &str) -> String {
     format!("{permission}: {text}")
 }

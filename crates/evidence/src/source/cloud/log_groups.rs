@@ -1,7 +1,6 @@
-//! The log groups of every region, to the end of their listings, and what is to be said of them.
+//! The log groups of every region, read completely, and the items about them.
 //!
-//! A listing that breaks off is not a listing: what was read of that region is not stored, and nothing is concluded from
-//! it.
+//! An incomplete listing of a region is not stored, and no conclusion is drawn from it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,16 +25,17 @@ use crate::report::format::thousands;
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Asked, Meta, recorded};
 
-/// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
-/// is taken for one without an end.
+/// The maximum number of pages of log groups per region: enough for the maximum number of groups, at the provider's 50
+/// per page. A longer listing is assumed to be endless.
 const MAXIMUM_PAGES: u64 = 2_000;
-/// Log groups of a region at most. Pages alone are no bound: one of whoever is not the provider can hold thousands.
+/// The maximum number of log groups per region. A page limit is not enough: a server other than the provider can put
+/// thousands on a page.
 const MAXIMUM_GROUPS: usize = 100_000;
-/// Bytes of a region's answers at most: twice what the most groups take, at 300 bytes each. All regions are in memory
-/// at the same time.
+/// The maximum size of a region's answers in bytes: twice the size of the maximum number of groups at 300 bytes each.
+/// All regions are in memory at the same time.
 const MAXIMUM_BYTES: usize = 64 * 1024 * 1024;
 
-/// All log groups of a region, or why they were not read to the end.
+/// All log groups of a region, or why they were not read completely.
 pub(super) struct RegionGroups {
     region: Region,
     pub(super) groups: ReadResult<Groups>,
@@ -47,17 +47,17 @@ pub(super) struct RegionGroups {
 /// The log groups of a region.
 pub(super) struct Groups {
     in_scope: Vec<LogGroup>,
-    /// The names of the others.
+    /// The names of log groups that are out of scope.
     others: Vec<String>,
 }
 
 impl RegionGroups {
-    /// How many are in scope, as far as they were read.
+    /// The number of groups in scope, as far as they were read.
     pub(super) fn in_scope(&self) -> u64 {
         self.groups.as_ref().map_or(0, |(groups, _)| saturating_u64(groups.in_scope.len()))
     }
 
-    /// Its log groups as members of the population.
+    /// The log groups as members of the population.
     pub(super) fn members(&self, account: &str) -> Vec<Member> {
         let Ok((groups, _)) = &self.groups else { return Vec::new() };
         let named = |name: &str| Member::new("log_group", format!("{account}/{}/{name}", self.region));
@@ -69,7 +69,7 @@ impl RegionGroups {
 }
 
 impl Account {
-    /// `log_groups.json`, what each region shows, what could not be read, and what was not found.
+    /// `log_groups.json`, the verdict on each region, and what could not be read or found.
     pub(super) fn log_groups_found(&self, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
         let account = &self.number;
         let mut record = LogGroupsRecord {
@@ -114,7 +114,7 @@ impl Account {
         read.into_iter().chain(missing).collect()
     }
 
-    /// The log groups of every region to the end, side by side.
+    /// The log groups of every region, read concurrently.
     pub(super) async fn all_log_groups(&self) -> Vec<RegionGroups> {
         join_all(self.first.regions.iter().map(|first| self.log_groups(first).boxed())).await
     }
@@ -129,7 +129,7 @@ impl Account {
         RegionGroups { region: first.region.clone(), groups, pages, requests }
     }
 
-    /// Reads every page of a region; what is known of the first.
+    /// Reads every page of a region. Returns the metadata of the first answer.
     async fn listing(&self, first: &RegionFirst, listed: &mut Listed) -> Result<Meta, Unread> {
         let region = &first.region;
         let problem = |problem| {
@@ -148,24 +148,24 @@ impl Account {
     }
 }
 
-/// Log groups as pages bring them.
+/// The log groups read so far.
 #[derive(Default)]
 struct Listed {
     groups: Vec<LogGroup>,
-    /// Pages that were asked for.
+    /// The number of requested pages.
     pages: u64,
-    /// Bytes of the answers.
+    /// The total size of the answers in bytes.
     bytes: usize,
-    /// What further pages were asked with.
+    /// The tokens of the pages requested after the first.
     tokens: HashSet<String>,
 }
 
 impl Listed {
-    /// Adds a page; what to ask the next one with, if there is one.
+    /// Adds a page. Returns the token for the next page, if there is one.
     ///
     /// # Errors
     ///
-    /// If it is more than a listing can be; in words.
+    /// Fails with a message if the listing exceeds a bound.
     fn add(&mut self, page: LogGroupPage) -> Result<Option<String>, String> {
         let LogGroupPage { groups, next, bytes } = page;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -184,8 +184,8 @@ impl Listed {
         Ok(Some(token))
     }
 
-    /// What the pages show. A page that shifted while it was read shows a group twice: that is one group, unless it
-    /// was changed in between.
+    /// The groups of all pages. If pages shifted while they were read, a group can appear twice; it counts once, unless
+    /// it changed in between.
     fn finish(self, entries: &[String]) -> Groups {
         let mut last: HashMap<&str, &LogGroup> = HashMap::new();
         let mut new = Vec::with_capacity(self.groups.len());
@@ -203,7 +203,7 @@ impl Listed {
     }
 }
 
-/// Whether an entry of the configuration means a log group of any region that was read.
+/// Whether an entry of the configuration matches a log group of any region that was read.
 fn is_in(entry: &str, record: &LogGroupsRecord) -> bool {
     record
         .regions_read

@@ -1,5 +1,4 @@
-//! The credentials that a host is asked with: those of the variables as they are, or a role's, which end and are renewed
-//! before that.
+//! The credentials for a host: those in the variables, or a role's, which expire and are renewed in time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex as StateMutex, PoisonError};
@@ -11,46 +10,46 @@ use super::sign::Credentials;
 use evidence_http::CallError;
 use evidence_screen::Screen;
 
-/// How long before their end credentials are renewed, in seconds: longer than a request with its attempts takes.
+/// How many seconds before they expire credentials are renewed: longer than a request with its retries takes.
 const MARGIN: i64 = 300;
 
-/// The credentials of all hosts of one account.
+/// The credentials for all hosts of one account.
 pub(super) struct Login {
     credentials: StateMutex<Credentials>,
     renewal: Option<Renewal>,
-    /// How long before the end there is another attempt, in seconds: at the end only, after one has failed.
+    /// How many seconds before expiry to renew. After a failed attempt it is 0: the next attempt is at expiry.
     margin: AtomicI64,
-    /// One at a time; the others wait for what it brings.
+    /// Allows one renewal at a time; other requests wait for its result.
     turn: Mutex<()>,
 }
 
-/// Where new credentials come from.
+/// The source of new credentials.
 pub(super) struct Renewal {
-    /// Asks for them.
+    /// Requests new credentials.
     pub(super) ask: Box<dyn Fn() -> BoxFuture<'static, Result<Credentials, CallError>> + Send + Sync>,
-    /// The provider's time, by which credentials end, in seconds since 1970.
+    /// The provider's time, which decides about expiry, in seconds since 1970.
     pub(super) now: Box<dyn Fn() -> i64 + Send + Sync>,
-    /// New secrets must not be shown either.
+    /// The screen must learn new secrets too.
     pub(super) screen: Arc<Screen>,
 }
 
 impl Login {
-    /// These credentials; without a renewal for as long as they last.
+    /// A login with these credentials. Without a renewal, they are used as long as they last.
     pub(super) fn new(credentials: Credentials, renewal: Option<Renewal>) -> Login {
         let (credentials, margin) = (StateMutex::new(credentials), AtomicI64::new(MARGIN));
         Login { credentials, renewal, margin, turn: Mutex::new(()) }
     }
 
-    /// The credentials as they are now.
+    /// The current credentials.
     pub(super) fn credentials(&self) -> Credentials {
         self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes sure that the credentials last for the next request.
+    /// Ensures that the credentials last for the next request.
     ///
     /// # Errors
     ///
-    /// If they have ended and there are no others.
+    /// Fails if the credentials have expired and cannot be renewed.
     pub(super) async fn renew(&self) -> Result<(), CallError> {
         let Some(renewal) = self.renewal.as_ref().filter(|renewal| self.is_time(renewal)) else {
             return Ok(());
@@ -67,14 +66,14 @@ impl Login {
                 Ok(())
             }
             Err(error) => {
-                // Those at hand are good for a while: there is another attempt when they have ended.
+                // The current credentials are still valid: try again when they expire.
                 let ended = self.margin.swap(0, Ordering::Relaxed) == 0;
                 if ended { Err(error) } else { Ok(()) }
             }
         }
     }
 
-    /// Whether it is time for other credentials.
+    /// Whether to renew the credentials now.
     fn is_time(&self, renewal: &Renewal) -> bool {
         let left = self.credentials().expires().map(|end| end.as_second().saturating_sub((renewal.now)()));
         left.is_some_and(|left| left <= self.margin.load(Ordering::Relaxed))
@@ -96,7 +95,7 @@ mod tests {
         made.until(end.map(|end| Timestamp::from_second(end).unwrap()))
     }
 
-    /// A login at a time that is set from outside, and what it is given next; `None` is a failure.
+    /// A login with a fake clock, and the results of its renewals; `None` is a failure.
     fn login(
         end: Option<i64>,
         next: Vec<Option<(&'static str, i64)>>,
@@ -119,7 +118,7 @@ mod tests {
         (Login::new(credentials("FIRST", end), Some(renewal)), time, asked)
     }
 
-    /// What comes of asking at a time: whose credentials are used, or that there are none.
+    /// The access key id in use at a time, or `None` if the credentials have expired.
     fn at(login: &Login, time: &AtomicI64, seconds: i64) -> Option<String> {
         time.store(seconds, Ordering::Relaxed);
         let renewed = login.renew().now_or_never().unwrap();

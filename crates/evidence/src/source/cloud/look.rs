@@ -1,7 +1,7 @@
-//! What the provider's answers mean: read, not shown, or failed.
+//! Interprets the provider's answers: read, refused, or failed.
 //!
-//! A refusal is not a failure: what may not be seen is not known, and the rest continues. The provider's code decides,
-//! never a part of its message.
+//! A refusal is not a failure: the setting is unknown, and the run continues. The provider's code decides, never its
+//! message.
 
 use super::answer::{RefusalMeaning, said};
 use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS};
@@ -13,20 +13,20 @@ use crate::rule::{Reason, reason};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Answered, CallError, Meta, Refused};
 
-/// What one call brought: the answer, or why there is none.
+/// The result of one call: the answer, or why it could not be read.
 pub(super) type ReadResult<T> = Result<(T, Meta), Unread>;
 
 /// Why something was not read.
 #[derive(Debug, Clone)]
 pub(super) enum Unread {
-    /// The provider does not show it.
+    /// The provider refuses access.
     Denied { reason: &'static Reason, detail: String },
     /// No usable answer.
     Failed(Failed),
 }
 
 impl Unread {
-    /// Its reason.
+    /// The reason.
     pub(super) fn reason(&self) -> &'static Reason {
         match self {
             Unread::Denied { reason, .. } => reason,
@@ -34,7 +34,7 @@ impl Unread {
         }
     }
 
-    /// As an observation.
+    /// The same as an observation.
     pub(super) fn seen(&self) -> Seen {
         match self {
             Unread::Denied { reason, detail } => Seen::Denied { reason, detail: detail.clone() },
@@ -46,13 +46,13 @@ impl Unread {
 /// The account's password policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// This one.
+    /// The policy.
     Set(PasswordPolicy),
-    /// The provider says that there is none, in its own words.
+    /// The provider reports that there is no policy, with its message.
     Missing(String),
 }
 
-/// What the answer to `action` means; `region` if the call is one that each region answers for itself.
+/// Interprets the answer to `action`. `region` is set for calls that each region answers for itself.
 pub(super) fn of<T>(
     action: &Action<T>,
     region: Option<&Region>,
@@ -74,8 +74,8 @@ pub(super) fn of<T>(
     }
 }
 
-/// What the answer to the question for the password policy means. That there is none is a finding, so only the
-/// provider's own code for it says so: not a 404, and not that something else was not found.
+/// Interprets the answer about the password policy. A missing policy is a finding, so only the provider's specific code
+/// counts: neither a plain 404, nor a code for another missing resource.
 pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, CallError>) -> ReadResult<Policy> {
     match answer {
         Err(CallError::Refused(refused)) if said(&refused) == RefusalMeaning::NoEntity => {
@@ -90,7 +90,7 @@ pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, CallError>) -> 
 fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
     let words = words(refused);
     match said(refused) {
-        // The list showed the trail a moment ago. It is gone, or it is another account's.
+        // The listing just showed the trail, so it was deleted or belongs to another account.
         RefusalMeaning::NoTrail if action.is(&GET_TRAIL_STATUS) || action.is(&GET_EVENT_SELECTORS) => {
             Unread::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
         }
@@ -98,7 +98,7 @@ fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
             reason: &reason::PERMISSION_DENIED,
             detail: format!("{what} is denied: {words}"),
         },
-        // The account's home knows the key, or the run would have ended there.
+        // The account's home region knows the key, or the run would have ended there.
         RefusalMeaning::UnknownKey if action.is_regional() => {
             let detail =
                 format!("{what} is refused: {words} (the region may not be enabled for the account)");
@@ -116,7 +116,7 @@ fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
     }
 }
 
-/// What the provider says: its words, or its code, or what little the status tells.
+/// The provider's message, else its code, else the status.
 pub(super) fn words(refused: &Refused) -> String {
     match (&refused.message, &refused.code) {
         (Some(message), _) if !message.is_empty() => message.clone(),
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(detail, "iam:GetAccountPasswordPolicy is denied: the host's words");
     }
 
-    /// From the answer's bytes to what they mean: there is no policy only if the provider says it with its own code.
+    /// From the raw answer to its meaning: the policy is missing only if the provider's own code says so.
     #[test]
     fn no_policy_and_no_trail_are_said_by_their_own_codes_alone() {
         let xml = |code: &str| {

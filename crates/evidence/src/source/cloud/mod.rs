@@ -1,12 +1,14 @@
-//! The cloud provider: the account's password policy, its audit trails, and how long its logs are kept.
+//! The cloud provider: the account's password policy, audit trails and log retention.
 //!
-//! `config` is its section of the configuration, `endpoint` where the services are, `sign` the credentials, `dialect` how
-//! the provider is spoken to, `login` with which credentials, `account` one of its accounts, `calls` what it is asked, `wire`, `xml` and `answer` how answers are read, `api` makes the
-//! calls, `look` is what the answers mean, `scope` and `trails` which of them count, `record` the artifacts, `rules` what they must show, `connect` the
-//! connection test, `collect` and `log_groups` the collection. This file is the source as the rest of the tool sees it.
+//! The modules: `config` is the configuration section, `endpoint` the services' addresses, `sign` the credentials and
+//! signatures, `dialect` the protocol, `login` the renewal of credentials, `account` a single account, `calls` the list
+//! of calls, `wire`, `xml` and `answer` parse and classify answers, `api` makes the calls, `look` interprets the
+//! answers, `scope` and `trails` select what counts, `record` defines the artifacts, `rules` the criteria, `connect` is
+//! the connection test, `collect` and `log_groups` the collection. This file implements the source for the rest of the
+//! tool.
 //!
-//! It only gets and describes: it never changes anything in the account, and never reads an event, a log line or what
-//! lies in a bucket.
+//! The source only gets and describes: it changes nothing in the account, and reads no event, log line or object in a
+//! bucket.
 
 mod account;
 mod answer;
@@ -53,10 +55,10 @@ use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::rule::Rule;
 
-/// Its name.
+/// The name of this source.
 pub const NAME: SourceName = SourceName::new("cloud");
 
-/// What the tool must know of it.
+/// The static description of this source.
 pub static KIND: SourceKind = SourceKind {
     name: NAME,
     rules: rules::ALL,
@@ -82,7 +84,7 @@ impl Configured for CloudConfig {
         };
         let role = self.role.as_ref().map(|role| role.arn.clone());
         let mut settings = vec![("role_arn", role.into())];
-        // Where accounts are named, each has its own.
+        // With `accounts`, each has its own settings.
         if self.accounts.is_empty() {
             settings.extend(self.extent.settings());
         } else {
@@ -127,11 +129,11 @@ impl Configured for CloudConfig {
     }
 }
 
-/// Accounts of a provider who knows the credentials.
+/// Accounts of a provider that accepted the credentials.
 pub struct CloudSession {
     config: Arc<CloudConfig>,
     hosts: Arc<Hosts>,
-    /// Who the credentials are; of several accounts, who assumes the roles.
+    /// The identity of the credentials; with several accounts, of the caller that assumes the roles.
     caller: Caller,
     accounts: Vec<Opened>,
     warnings: Vec<Warning>,
@@ -178,7 +180,7 @@ impl Session for CloudSession {
                     }
                 }
             }
-            // What is denied is not an artifact; the warnings have said so.
+            // A refused setting is not an artifact; the warnings have reported it.
             plan.artifacts.retain(|(_, count)| *count > 0);
             plan.requests_minimum = requests;
             plan.requests_maximum = requests;

@@ -1,9 +1,9 @@
-//! The artifacts: the provider's own fields under the provider's own names, as its command line prints them, and
-//! beside them what only the collector knows (`scope`, `regions_read`, `regions_not_read` with `region` and `reason`):
-//! what was asked for, which regions were read, and which not.
+//! The artifacts: the provider's fields under the provider's names, as its command line prints them, plus what only the
+//! collector knows (`scope`, `regions_read`, `regions_not_read` with `region` and `reason`): the configured scope, and
+//! which regions were read and which were not.
 //!
-//! A field that is not listed here has nowhere to land. A `null` stays `null`, an absent field stays absent, and a
-//! time stays the number that was sent. Nothing here judges.
+//! Fields that are not listed here are not stored. `null` stays `null`, an absent field stays absent, and a time stays
+//! the number that was sent. Nothing here judges.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -49,7 +49,7 @@ pub(super) struct PasswordPolicy {
 pub(super) struct AuditTrailsRecord {
     #[serde(rename = "trailList")]
     pub(super) trail_list: Vec<Trail>,
-    /// What the configuration limits the trails to; empty for all.
+    /// The configured trails; empty for all.
     pub(super) scope: Vec<String>,
     pub(super) regions_read: Vec<String>,
     pub(super) regions_not_read: Vec<NotRead>,
@@ -59,7 +59,7 @@ pub(super) struct AuditTrailsRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct NotRead {
     pub(super) region: String,
-    /// A reason's code.
+    /// The code of the reason.
     pub(super) reason: &'static str,
 }
 
@@ -168,12 +168,12 @@ pub(super) struct FieldSelector {
 }
 
 impl FieldSelector {
-    /// The values of `Equals`, if it is the only operator.
+    /// The values of `Equals`, if that is the only operator.
     pub(super) fn only_equals(&self) -> Option<&[String]> {
         self.only(&self.equals)
     }
 
-    /// The values of `NotEquals`, if it is the only operator.
+    /// The values of `NotEquals`, if that is the only operator.
     pub(super) fn only_not_equals(&self) -> Option<&[String]> {
         self.only(&self.not_equals)
     }
@@ -193,7 +193,7 @@ impl FieldSelector {
     }
 }
 
-/// A time as it was sent: seconds since 1970, or (from other implementations) a text.
+/// A time as it was sent: seconds since 1970, or (from other implementations) text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Moment {
@@ -204,7 +204,7 @@ pub(super) enum Moment {
 /// `log_groups.json`
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct LogGroupsRecord {
-    /// What the configuration limits the log groups to; empty for all.
+    /// The configured log groups; empty for all.
     pub(super) scope: Vec<String>,
     pub(super) regions_read: Vec<RegionLogGroups>,
     pub(super) regions_not_read: Vec<NotRead>,
@@ -218,8 +218,8 @@ pub(super) struct RegionLogGroups {
     pub(super) log_groups: Vec<LogGroup>,
 }
 
-/// One of `logGroups` of `DescribeLogGroups`. A group without `retentionInDays` keeps its events forever, so what has no
-/// name must not pass for a group.
+/// One of `logGroups` of `DescribeLogGroups`. A group without `retentionInDays` keeps its events forever, so an object
+/// without a name must not count as a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LogGroup {

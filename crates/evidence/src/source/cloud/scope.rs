@@ -1,14 +1,14 @@
-//! What the configuration names: trails, log groups, the role. How each is written, and what it matches.
+//! Names in the configuration: trails, log groups and roles. Defines their syntax and what they match.
 //!
-//! Pure. What does not have the form of a name is refused before anything is asked.
+//! Pure. A malformed name is refused before any request.
 
 use super::endpoint::Region;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
-/// The most characters that the name of a trail has.
+/// The maximum length of a trail's name.
 const MAXIMUM_TRAIL: usize = 128;
-/// The most characters that the name of a log group has.
+/// The maximum length of a log group's name.
 const MAXIMUM_LOG_GROUP: usize = 512;
 
 /// The parts of an ARN: `arn:partition:service:region:account:resource`.
@@ -21,7 +21,7 @@ pub(super) struct Arn<'a> {
 }
 
 impl Arn<'_> {
-    /// Takes an ARN apart; `None` if it is none.
+    /// Splits an ARN; `None` if it is malformed.
     pub(super) fn new(text: &str) -> Option<Arn<'_>> {
         let mut parts = text.splitn(6, ':');
         let (arn, partition) = (parts.next()?, parts.next()?);
@@ -40,12 +40,12 @@ pub(super) fn is_account(text: &str) -> bool {
     text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The account in the ARN of a role.
+/// The account in a role's ARN.
 pub(super) fn role_account(arn: &str) -> Option<&str> {
     Arn::new(arn).map(|arn| arn.account).filter(|account| is_account(account))
 }
 
-/// The ARN of a role.
+/// Checks the ARN of a role.
 pub(super) fn check_role(text: &str) -> Result<(), Complaint> {
     let is_name = |name: &str| {
         (1..=512 + 64).contains(&name.len())
@@ -69,7 +69,7 @@ fn is_trail_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// The name of a trail in its ARN, if it is the ARN of one.
+/// The name in a trail's ARN; `None` for any other ARN.
 pub(super) fn trail_name(arn: Arn<'_>) -> Option<&str> {
     let name = arn.resource.strip_prefix("trail/")?;
     let good = arn.service == "cloudtrail"
@@ -79,7 +79,7 @@ pub(super) fn trail_name(arn: Arn<'_>) -> Option<&str> {
     good.then_some(name)
 }
 
-/// The name or ARN of a trail.
+/// Checks the name or ARN of a trail.
 pub(super) fn check_trail(text: &str) -> Result<(), Complaint> {
     if is_trail_name(text) || Arn::new(text).and_then(trail_name).is_some() {
         return Ok(());
@@ -92,7 +92,7 @@ pub(super) fn check_trail(text: &str) -> Result<(), Complaint> {
     Err(Complaint::new(format!("{} is neither the name nor the ARN of a trail", quote(text))).help(help))
 }
 
-/// The name of a log group, or the beginning of one and `*`.
+/// Checks the name of a log group, or a prefix with `*`.
 pub(super) fn check_log_group(text: &str) -> Result<(), Complaint> {
     let name = text.strip_suffix('*').unwrap_or(text);
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._/#-".contains(&byte);
@@ -112,12 +112,12 @@ pub(super) fn check_log_group(text: &str) -> Result<(), Complaint> {
     Err(Complaint::new(format!("{} is not a valid log group name", quote(text))).help(help))
 }
 
-/// Whether an entry of `trails` means this trail.
+/// Whether an entry of `trails` matches this trail.
 pub(super) fn means_trail(entry: &str, name: Option<&str>, arn: Option<&str>) -> bool {
     name == Some(entry) || arn == Some(entry)
 }
 
-/// Whether an entry of `log_groups` means this log group.
+/// Whether an entry of `log_groups` matches this log group.
 pub(super) fn means_log_group(entry: &str, name: &str) -> bool {
     match entry.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
@@ -125,8 +125,8 @@ pub(super) fn means_log_group(entry: &str, name: &str) -> bool {
     }
 }
 
-/// With what every log group in scope begins: asking for it spares pages. `None` if nothing is common, or all are in
-/// scope.
+/// The common prefix of every log group in scope, which reduces the number of pages. `None` if there is no common
+/// prefix, or if all are in scope.
 pub(super) fn common_beginning(entries: &[String]) -> Option<&str> {
     let plain = |entry: &'_ String| entry.strip_suffix('*').map_or(entry.len(), str::len);
     let first = entries.first()?;
@@ -221,7 +221,7 @@ mod tests {
         ] {
             assert!(check_log_group(bad).is_err(), "{bad}");
         }
-        // (entry, name, means it)
+        // (entry, name, matches)
         let table = [
             ("/a", "/a", true),
             ("/a", "/a/b", false),
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Whatever is in scope begins with the common beginning: nothing is left out by asking for it.
+    /// Everything in scope begins with the common prefix, so requesting it loses nothing.
     #[test]
     fn the_common_beginning_leaves_nothing_out() {
         let table: [(&[&str], Option<&str>); 8] = [

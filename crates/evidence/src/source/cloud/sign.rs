@@ -1,8 +1,7 @@
-//! Credentials, and the signature that proves them.
+//! Credentials, and the signatures made with them.
 //!
-//! The signature is made by the provider's own signer over the very bytes that are sent. The secret key and the
-//! session token are in the signer's memory only, which is wiped; no `Debug`, message or header that is printed
-//! shows them.
+//! The provider's own signer signs the exact bytes that are sent. The secret key and the session token exist only in
+//! the signer's memory, which is wiped; no `Debug` output, message or printed header contains them.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -16,43 +15,43 @@ use reqwest::header::{HeaderName, HeaderValue};
 use super::endpoint::ServiceEndpoint;
 use evidence_http::Request;
 
-/// The headers that the signature covers, beside `host` and those that it brings itself. `User-Agent` and what the
-/// client adds below are left out: something in between may change them.
+/// The headers that the signature covers, in addition to `host` and those that the signer adds. `User-Agent` and
+/// headers that the client adds later are excluded, because intermediaries may change them.
 const SIGNED: [&str; 2] = ["content-type", "x-amz-target"];
 
-/// An access key, perhaps a temporary one.
+/// An access key, possibly temporary.
 #[derive(Clone)]
 pub(super) struct Credentials {
     key: Key,
-    /// When temporary ones end, by the provider's clock; `None` if that is not known.
+    /// When temporary credentials expire, by the provider's clock; `None` if unknown.
     expires: Option<Timestamp>,
 }
 
-/// Why something cannot be an access key. Holds no part of it.
+/// Why a value cannot be an access key. Contains no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CredentialError {
-    /// The access key id.
+    /// The access key id is invalid.
     #[error("an access key id has letters and digits only")]
     AccessKeyId,
-    /// The secret access key.
+    /// The secret access key is invalid.
     #[error("a secret access key is one word without spaces or line breaks")]
     SecretAccessKey,
-    /// The session token.
+    /// The session token is invalid.
     #[error("a session token is one word without spaces or line breaks")]
     SessionToken,
 }
 
 impl Credentials {
-    /// An access key from the values of variables. White space around each is dropped, since a value read from a
-    /// file brings a line break along.
+    /// An access key from the values of variables. Surrounding white space is dropped, since a value read from a file
+    /// ends with a line break.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be what it should be.
+    /// Fails if one of the values is invalid.
     pub(super) fn new(id: &str, secret: &str, token: Option<&str>) -> Result<Credentials, CredentialError> {
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         let id = id.trim();
-        // It stands in the signature between `/` and `,`.
+        // The id appears in the signature between `/` and `,`.
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)) {
             return Err(CredentialError::AccessKeyId);
         }
@@ -66,12 +65,12 @@ impl Credentials {
         Ok(Credentials { key, expires: None })
     }
 
-    /// The same, which end then.
+    /// Sets the time at which the credentials expire.
     pub(super) fn until(self, expires: Option<Timestamp>) -> Credentials {
         Credentials { expires, ..self }
     }
 
-    /// When they end, if that is known.
+    /// When the credentials expire, if known.
     pub(super) fn expires(&self) -> Option<Timestamp> {
         self.expires
     }
@@ -81,7 +80,7 @@ impl Credentials {
         self.key.access_key_id()
     }
 
-    /// Whether the id is one of temporary credentials, which are worth nothing without their session token.
+    /// Whether the id is that of temporary credentials, which are worthless without their session token.
     pub(super) fn is_temporary(&self) -> bool {
         self.access_key_id().starts_with("ASIA")
     }
@@ -91,17 +90,17 @@ impl Credentials {
         self.key.session_token().is_some()
     }
 
-    /// What the screen has to look for: the secret key and the session token.
+    /// The secrets for the screen: the secret key and the session token.
     pub(super) fn secrets(&self) -> Vec<String> {
         let token = self.key.session_token().map(str::to_string);
         std::iter::once(self.key.secret_access_key().to_string()).chain(token).collect()
     }
 
-    /// Signs `request` for `endpoint` at `time`. A signature that stands on it already is replaced.
+    /// Signs `request` for `endpoint` at `time`. Replaces an existing signature.
     ///
     /// # Errors
     ///
-    /// If the request cannot be signed; the text holds no part of the credentials.
+    /// Fails if the request cannot be signed. The message contains no part of the credentials.
     pub(super) fn sign(
         &self,
         request: &mut Request,
@@ -132,7 +131,7 @@ impl Credentials {
         for header in headers {
             let mut value = HeaderValue::from_str(header.value())
                 .map_err(|_| "the signature has characters that a header cannot hold".to_string())?;
-            // Nobody needs to see any of these, and one of them is the session token.
+            // None of these needs to be printed, and one of them is the session token.
             value.set_sensitive(true);
             request.headers.insert(HeaderName::from_static(header.name()), value);
         }
@@ -197,14 +196,14 @@ mod tests {
         }
     }
 
-    /// What is signed is what is sent: whatever of it changes, the signature changes.
+    /// The signature covers what is sent: any change to the request changes it.
     #[test]
     fn the_signature_covers_body_time_action_and_place() {
         let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
         let time = at("2026-11-21T00:00:00Z");
         let signature = |mut request: Request, endpoint: &ServiceEndpoint, time| {
             credentials.sign(&mut request, endpoint, time).unwrap();
-            // Signing again replaces, as a retry does.
+            // A second signature replaces the first, as in a retry.
             credentials.sign(&mut request, endpoint, time).unwrap();
             assert_eq!(request.headers.get_all("authorization").iter().count(), 1);
             assert!(!request.headers.contains_key("x-amz-security-token"));

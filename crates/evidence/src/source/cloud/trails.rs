@@ -1,7 +1,7 @@
-//! The trails that the regions show, as one list: each trail once, with a file name and a home of its own.
+//! The trails of all regions as one list: each trail once, with a file name and a home region.
 //!
-//! A trail of all regions is shown by each of them. Names, ARNs and home regions come from the provider and become
-//! parts of file names and host names: what cannot be one is not asked for. Pure.
+//! Every region shows a multi-region trail. Names, ARNs and home regions come from the provider and become parts of
+//! file names and host names, so invalid ones are never requested. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,15 +19,15 @@ pub(super) struct Known {
     pub(super) seen_in: Region,
 }
 
-/// Where a trail's status is asked, and by which name.
+/// The region and the ARN for requests about a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TrailHome {
     pub(super) region: Region,
     pub(super) arn: String,
 }
 
-/// Every trail once, by its ARN, in the order of their names. What its home says of it counts; of other regions, the
-/// first. Two trails without an ARN are two trails.
+/// Every trail once, by its ARN, in the order of their names. The home region's data takes precedence, else that of the
+/// first region. Two trails without an ARN are two trails.
 pub(super) fn merge<'a>(regions: impl IntoIterator<Item = (&'a Region, &'a [Trail])>) -> Vec<Known> {
     let mut known: Vec<Known> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -57,7 +57,7 @@ impl Known {
         self.trail.home_region.value().is_some_and(|home| home == self.seen_in.as_str())
     }
 
-    /// Its name, or what its ARN says it is.
+    /// The name, or the name in the ARN.
     pub(super) fn name(&self) -> &str {
         let from_arn = || self.arn().and_then(Arn::new).and_then(scope::trail_name);
         self.trail.name.value().map(String::as_str).or_else(from_arn).unwrap_or("unnamed")
@@ -67,21 +67,22 @@ impl Known {
         self.trail.trail_arn.value().map(String::as_str)
     }
 
-    /// What a check about it is about: one line, bounded.
+    /// The subject of checks about it: one line of limited length.
     pub(super) fn subject(&self) -> String {
         single_line(self.arn().unwrap_or_else(|| self.name()))
     }
 
-    /// Whether an entry of `trails` in the configuration means it.
+    /// Whether an entry of `trails` in the configuration matches it.
     pub(super) fn is_meant_by(&self, entry: &str) -> bool {
         scope::means_trail(entry, self.trail.name.value().map(String::as_str), self.arn())
     }
 
-    /// Where its status is asked: in its home, by its ARN, since a name means another trail in another region.
+    /// Where to request its status: in its home region, by ARN, since the same name can mean another trail in another
+    /// region.
     ///
     /// # Errors
     ///
-    /// If it has no ARN, or what the provider says of it cannot be; in words.
+    /// Fails with a message if it has no ARN, or if the provider's data is invalid.
     pub(super) fn place(&self) -> Result<TrailHome, String> {
         let arn = self
             .arn()
@@ -98,8 +99,8 @@ impl Known {
         }
     }
 
-    /// Whether its event selectors must be read: the provider does not say that they are the default ones, and which
-    /// events it records can matter, since it may cover all regions.
+    /// Whether its event selectors must be read: the provider does not report that they are the default, and they can
+    /// matter, because the trail may cover all regions.
     pub(super) fn needs_selectors(&self) -> bool {
         self.trail.has_custom_event_selectors.value() != Some(&false)
             && self.trail.is_multi_region_trail.value() != Some(&false)
@@ -110,8 +111,8 @@ impl Known {
     }
 }
 
-/// How the names of each trail's files begin, all different also where case does not count: with the trail's name, and
-/// only where another has that, with more of what it is.
+/// The prefix of each trail's file names, unique even if case is ignored: the trail's name, extended only if another
+/// trail has the same.
 pub(super) fn file_stems(trails: &[Known]) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();
@@ -127,7 +128,7 @@ pub(super) fn file_stems(trails: &[Known]) -> Vec<String> {
         ];
         let mut encoded = candidates.iter().map(|candidate| encode_component(candidate));
         let free = encoded.find(|candidate| taken.insert(candidate.to_ascii_lowercase()));
-        // The last one holds a number that no other has; should another trail have that very name, this one differs.
+        // The last candidate contains a unique number. If another trail has that very name, this one still differs.
         names.push(free.unwrap_or_else(|| format!("trail_{index}_of_{}", trails.len())));
     }
     names
@@ -176,7 +177,7 @@ mod tests {
             let found: Vec<_> = known.iter().map(|known| (known.name(), known.seen_in.as_str())).collect();
             assert_eq!(found.len(), 4, "{found:?}");
             assert_eq!(found[0], ("audit", "eu-central-1"));
-            // What the home says counts, whoever is asked first.
+            // The home region's data takes precedence, whichever region is read first.
             let main = known
                 .iter()
                 .find(|known| known.trail.trail_arn.value().is_some() && known.name() == "main")

@@ -1,9 +1,9 @@
 //! The answers of the provider's calls, reduced to the fields that are used.
 //!
-//! Two services answer XML, two JSON. A field that is missing or unknown is not an error; one of another type than
-//! documented is: guessing what it means would invent evidence. A list that is missing is an error too, since "no
-//! trails" is a finding and has to be said; so is a log group without a name, which would pass as one that keeps its
-//! events forever.
+//! Two services answer in XML, two in JSON. A missing or unknown field is not an error. A field of another type than
+//! documented is, because guessing its meaning would invent evidence. A missing list is an error too, since "no trails"
+//! is a finding that the answer must state. So is a log group without a name, which would otherwise count as one that
+//! keeps its events forever.
 
 use evidence_bundle::text::Printable;
 use serde::Deserialize;
@@ -16,15 +16,15 @@ use crate::json::{Object, object};
 use crate::observation::Field;
 use evidence_http::ParseError;
 
-/// The provider's own bound for an ARN, in bytes.
+/// The provider's own limit for an ARN, in bytes.
 const MAXIMUM_ARN: usize = 2_048;
 
 /// `GetCallerIdentity`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// The account's number: 12 digits.
+    /// The account number: 12 digits.
     pub(super) account: String,
-    /// Who is asking.
+    /// The caller.
     pub(super) arn: String,
 }
 
@@ -33,11 +33,11 @@ impl Caller {
         let root = answer(bytes, "GetCallerIdentityResponse")?;
         let result = required(&root, "GetCallerIdentityResult")?;
         let account = required_text(result, "Account")?;
-        // It becomes the subject of every check, and what reconciles bundles with accounts.
+        // The account number becomes the subject of every check, and matches bundles to accounts.
         if !is_account(account) {
             return Err(ParseError::Shape("the number of the account does not have 12 digits".to_string()));
         }
-        // It is printed, and stands in the bundle as the one who collected.
+        // The ARN is printed, and identifies the collector in the bundle.
         let arn = required_text(result, "Arn")?;
         let good = arn.len() <= MAXIMUM_ARN
             && Printable(arn).to_string() == arn
@@ -98,7 +98,7 @@ fn required_text<'a>(parent: &'a Element, name: &str) -> Result<&'a str, ParseEr
     text.ok_or_else(|| ParseError::Shape(format!("{name} in {} is empty", parent.name)))
 }
 
-/// An element's value: an absent element is absent, an empty one is `null`.
+/// An element's value. An absent element is absent; an empty one is `null`.
 fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>, ParseError> {
     let Some(element) = parent.child(name)? else { return Ok(Field::Absent) };
     let Some(text) = element.text() else { return Ok(Field::Null) };
@@ -137,9 +137,9 @@ pub(super) fn event_selectors(bytes: &[u8]) -> Result<EventSelectors, ParseError
 #[derive(Debug, Clone)]
 pub(super) struct LogGroupPage {
     pub(super) groups: Vec<LogGroup>,
-    /// What to ask the next page with.
+    /// The token for the next page.
     pub(super) next: Option<String>,
-    /// How long the answer was.
+    /// The length of the answer in bytes.
     pub(super) bytes: usize,
 }
 

@@ -1,15 +1,15 @@
-//! XML as two of the services answer it: small documents of elements and text, read into a tree.
+//! Parses the XML of two of the services: small documents of elements and text, read into a tree.
 //!
-//! Bounded and dull by design: no document type, no entity but the five that XML itself knows and numbered
-//! characters, so nothing expands; a depth and a number of elements that no answer comes near. Attributes and
-//! name spaces say nothing here and are not kept.
+//! Deliberately limited: no document types, and no entities except XML's own five and numeric characters, so nothing
+//! expands. The limits of depth and size exceed every real answer. Attributes and namespaces have no meaning here and
+//! are dropped.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
 use evidence_http::ParseError;
 
-/// The deepest an answer goes is 5: response, result, list, member, field.
+/// The deepest answers have 5 levels: response, result, list, member, field.
 const MAXIMUM_DEPTH: usize = 16;
 /// The largest answer, a password policy, has 14 elements.
 const MAXIMUM_ELEMENTS: usize = 1_000;
@@ -17,20 +17,20 @@ const MAXIMUM_ELEMENTS: usize = 1_000;
 /// An element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Element {
-    /// Its name, without a prefix.
+    /// The name, without a prefix.
     pub(super) name: String,
-    /// Its own text; white space between elements included.
+    /// The text, including white space between elements.
     text: String,
-    /// What is in it.
+    /// The child elements.
     pub(super) children: Vec<Element>,
 }
 
 impl Element {
-    /// The child of this name.
+    /// The child with this name.
     ///
     /// # Errors
     ///
-    /// If there are two: taking either would be a guess.
+    /// Fails if there are two: choosing either would be a guess.
     pub(super) fn child(&self, name: &str) -> Result<Option<&Element>, ParseError> {
         let mut children = self.children.iter().filter(|child| child.name == name);
         let first = children.next();
@@ -40,12 +40,12 @@ impl Element {
         }
     }
 
-    /// The text, without the white space around it; `None` if there is none.
+    /// The trimmed text; `None` if it is empty.
     pub(super) fn text(&self) -> Option<&str> {
         Some(self.text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// The first element of this name, this one included, in the order of the document.
+    /// The first element with this name in document order, including this one.
     pub(super) fn find(&self, name: &str) -> Option<&Element> {
         if self.name == name {
             return Some(self);
@@ -54,7 +54,7 @@ impl Element {
     }
 }
 
-/// Reads a document; its one outermost element.
+/// Parses a document into its root element.
 pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
     let broken = |text: &str| ParseError::Broken(format!("broken XML: {text}"));
     let shape = |text: &str| ParseError::Shape(text.to_string());
@@ -95,7 +95,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
                 return Err(shape("the XML contains a document type"));
             }
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
-            // Expanded above, so there are none.
+            // The reader expands empty elements, so it never returns this event.
             Event::Empty(_) => {}
             Event::Eof if open.is_empty() => return root.ok_or_else(|| broken("no element")),
             Event::Eof => return Err(broken("it is truncated")),

@@ -1,23 +1,23 @@
-//! What an answer of the code host means: the only place that compares the host's words.
+//! Interprets answers of the code host: the only place that compares the host's messages.
 //!
-//! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`], by which the client
-//! retries; [`said`] turns a refusal into what it says about what was asked for. Neither sends, waits or reads a clock,
-//! so both are tested over their whole domain. A message is compared as a whole phrase or from its beginning and without
-//! regard to case; nothing is concluded from a number that happens to occur in a text.
+//! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`], which decides about
+//! retries; [`said`] turns a refusal into its meaning for the requested resource. Neither sends, waits or reads a
+//! clock, so tests cover their whole domain. A message is compared as a whole phrase or from its beginning, ignoring
+//! case; a number that happens to occur in a text never counts.
 
 use evidence_http::Refused;
 use evidence_http::retry::{Class, RefusalCause, retry_after_seconds};
 
-/// The parts of an answer that decide what it means.
+/// The parts of an answer that determine its meaning.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnswerParts<'a> {
     /// The HTTP status.
     pub status: u16,
     /// The `Retry-After` header as sent: seconds or an HTTP date.
     pub retry_after: Option<&'a str>,
-    /// The number in `X-RateLimit-Remaining`.
+    /// `X-RateLimit-Remaining`.
     pub remaining: Option<u64>,
-    /// The number in `X-RateLimit-Reset`: seconds since 1970, by the host's clock.
+    /// `X-RateLimit-Reset`: seconds since 1970, by the host's clock.
     pub reset: Option<i64>,
     /// The `Date` header in seconds since 1970 (see [`http_date`](evidence_http::retry::http_date)).
     pub date: Option<i64>,
@@ -27,12 +27,12 @@ pub struct AnswerParts<'a> {
     pub message: Option<&'a str>,
     /// `documentation_url` of an error document.
     pub documentation_url: Option<&'a str>,
-    /// Whether the content type is the one that was asked for: JSON, or for a file's raw content whatever the host
-    /// sends. Error documents are always JSON.
+    /// Whether the content type is the requested one: JSON, or any type for a file's raw content. Error documents are
+    /// always JSON.
     pub is_json: bool,
 }
 
-/// What an answer means. Total: every status has a class.
+/// Classifies an answer.
 pub fn classify(answer: &AnswerParts<'_>) -> Class {
     match answer.status {
         200 if !answer.is_json => Class::HostFault { retry_after: None },
@@ -41,8 +41,8 @@ pub fn classify(answer: &AnswerParts<'_>) -> Class {
         304 => Class::NotModified,
         401 => Class::Unauthorized,
         403 | 429 => classify_refusal(answer),
-        // The host says "not found" in JSON. A page that says so is a wrong address or a proxy, and reading it as
-        // "there is no such file" would invent a finding.
+        // The host says "not found" in JSON. A page with that text comes from a wrong address or a proxy, and reading
+        // it as "there is no such file" would invent a finding.
         404 if !answer.is_json => Class::HostFault { retry_after: None },
         404 => Class::NotFound,
         408 | 500..=599 => Class::HostFault { retry_after: wait_asked_for(answer) },
@@ -52,10 +52,10 @@ pub fn classify(answer: &AnswerParts<'_>) -> Class {
     }
 }
 
-/// A 403 or 429: one of the limits, or a refusal.
+/// Classifies a 403 or 429: a limit, or a refusal.
 ///
-/// The order is the point. What the host says in words comes first, then `Retry-After`, then the counter: a refusal
-/// that happened to spend the last request also has zero remaining, and must not be waited for and asked again.
+/// The order matters: first the host's message, then `Retry-After`, then the counter. A refusal that used up the last
+/// request also has zero remaining, but must not be waited for and retried.
 fn classify_refusal(answer: &AnswerParts<'_>) -> Class {
     let retry_after = wait_asked_for(answer);
     if says_secondary_limit(answer) {
@@ -102,7 +102,7 @@ fn says_secondary_limit(answer: &AnswerParts<'_>) -> bool {
         || ends(documentation, "#abuse-rate-limits")
 }
 
-/// What the words or the header of a 403 say, if they are known.
+/// The meaning of a 403's message or header, if known.
 fn known_words(text: &str, sso_required: bool) -> Option<RefusalMeaning> {
     Some(if sso_required || contains(text, "organization saml enforcement") {
         RefusalMeaning::Denied(Denial::SsoRequired)
@@ -123,12 +123,12 @@ fn known_words(text: &str, sso_required: bool) -> Option<RefusalMeaning> {
     })
 }
 
-/// Whether `X-GitHub-SSO` asks for single sign-on.
+/// Whether `X-GitHub-SSO` requires single sign-on.
 pub fn asks_for_sso(header: Option<&str>) -> bool {
     header.is_some_and(|sso| sso.trim_start().starts_with("required"))
 }
 
-/// Phrases, in lower case, of refusals that shut out a token or an address as a whole.
+/// Phrases, in lower case, of refusals that lock out a token or an address entirely.
 const ORGANIZATION_POLICIES: &[&str] = &[
     "ip allow list enabled",
     "forbids access via a personal access token",
@@ -138,36 +138,36 @@ const ORGANIZATION_POLICIES: &[&str] = &[
     "account is suspended",
 ];
 
-/// What a refusal says about what was asked for.
+/// The meaning of a refusal for the requested resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalMeaning {
     /// The branch has no protection.
     Unprotected,
-    /// There is no such branch.
+    /// The branch does not exist.
     NoBranch,
-    /// The repository is empty, so that it exists.
+    /// The repository exists but is empty.
     Empty,
-    /// "Not Found", or words that are not known: it does not exist, or the token may not see it.
+    /// "Not Found", or an unknown message: the resource does not exist, or the token may not see it.
     NotFound,
-    /// The same from another repository than the one that was asked about.
+    /// The same, but from another repository than the requested one.
     NotFoundElsewhere,
     /// The file is too large for the JSON form and must be read raw (older hosts).
     TooLarge,
-    /// It is not shown.
+    /// The host refuses access.
     Denied(Denial),
-    /// Too many bad credentials: even good ones are refused for a time.
+    /// Too many bad credentials: the host temporarily refuses even good ones.
     LockedOut,
-    /// Nothing about what was asked for, or not the host's own answer.
+    /// Nothing about the requested resource, or not the host's own answer.
     Nothing,
 }
 
-/// Why something is not shown.
+/// Why the host refuses access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denial {
-    /// The token may not see it. Also what words mean that are not known.
+    /// The token lacks permission. Also the meaning of unknown messages.
     Permission,
-    /// A policy of the organization or the host shuts this token or address out: IP allow list, ban of classic
-    /// tokens, lifetime of tokens, restriction of applications, suspended account. Every request fails alike.
+    /// A policy of the organization or the host locks out this token or address: IP allow list, ban of classic tokens,
+    /// lifetime of tokens, restriction of applications, suspended account. Every request fails alike.
     OrganizationPolicy,
     /// The token is not authorized for the organization's single sign-on.
     SsoRequired,
@@ -178,23 +178,23 @@ pub enum Denial {
 }
 
 impl RefusalMeaning {
-    /// Whether the host's word holds for as long as a killed run can be resumed. "Not Found" does not: whoever is
-    /// granted the right meanwhile is shown the setting.
+    /// Whether the answer stays valid for as long as an interrupted run can be resumed. "Not Found" does not, since
+    /// granting permission changes it.
     pub fn is_settled(self) -> bool {
         matches!(self, RefusalMeaning::Unprotected | RefusalMeaning::NoBranch)
     }
 }
 
-/// The rules of the repository are without effect.
+/// The repository's rules have no effect.
 const DISABLED: &str = "Branch protection has been disabled on this repository";
 
-/// Whether a refusal says that the rules of the repository are without effect, which no other answer says.
+/// Whether a refusal says that the repository's rules have no effect, which no other answer says.
 pub fn says_disabled(refused: &Refused) -> bool {
     let text = refused.message.as_deref().unwrap_or_default().trim();
     text.trim_end_matches('.').eq_ignore_ascii_case(DISABLED)
 }
 
-/// What a refusal says. Total: every refusal says something, if only [`RefusalMeaning::Nothing`].
+/// Interprets a refusal. Without a known message, its class decides.
 pub fn said(refused: &Refused) -> RefusalMeaning {
     let text = refused.message.as_deref().unwrap_or_default().trim();
     let is = |phrase: &str| text.trim_end_matches('.').eq_ignore_ascii_case(phrase);
@@ -226,7 +226,7 @@ pub fn said(refused: &Refused) -> RefusalMeaning {
     }
 }
 
-/// The seconds that `Retry-After` asks for, if it can be understood.
+/// The seconds in `Retry-After`, if it is valid.
 fn wait_asked_for(answer: &AnswerParts<'_>) -> Option<u64> {
     retry_after_seconds(answer.retry_after?, answer.date)
 }
@@ -239,7 +239,7 @@ fn message<'a>(answer: &AnswerParts<'a>) -> &'a str {
     answer.message.unwrap_or_default().trim()
 }
 
-/// The texts compared here are ASCII, so bytes are compared; all in one pass, without a copy.
+/// The compared texts are ASCII, so this compares bytes, without a copy.
 fn begins(text: &str, phrase: &str) -> bool {
     text.as_bytes().get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase.as_bytes()))
 }

@@ -1,5 +1,4 @@
-//! Making the code host's calls, and reading the listing page after page. What an answer means for a control is decided
-//! in `look`.
+//! The code host's calls: sends requests, and reads listings page by page. `look` interprets the answers.
 
 use futures_util::{StreamExt, stream};
 use url::Url;
@@ -9,11 +8,11 @@ use super::wire;
 use crate::number::saturating_u64;
 use evidence_http::{Answered, Call, CallError, Client, FailureKind, Meta, RequestFailure, link};
 
-/// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
+/// After more than this many consecutive empty pages, a listing that has a next page is assumed to loop.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
-/// Pages at most: 100,000 repositories, twice what the largest organizations have.
+/// The maximum number of pages: 100,000 repositories, twice as many as the largest organizations have.
 const MAXIMUM_PAGES: u64 = 1_000;
-/// Pages at most of a list about one repository: 5,000 rules, many times what the host allows.
+/// The maximum number of pages of a list about one repository: 5,000 rules, many times what the host allows.
 const MAXIMUM_LIST_PAGES: u64 = 50;
 
 /// Makes the calls.
@@ -23,24 +22,24 @@ pub(super) struct Api<'a> {
     pub(super) organization: &'a str,
 }
 
-/// The first page of a listing, and the address of the last one if there are more.
+/// The first page of a listing, and the last page's address if the host names it.
 pub(super) type FirstPage = Result<(Answered<Vec<wire::Repository>>, Option<Last>), CallError>;
 
-/// Takes the repositories of a page, in the order of the listing.
+/// Receives the repositories of each page, in the order of the listing.
 pub(super) type TakePage<'a> = &'a mut (dyn FnMut(Vec<wire::Repository>) + Send);
 
-/// How a listing went: the pages that could be read, and those that could not.
+/// The result of reading a listing: the pages that were read, and the problems.
 #[derive(Default)]
 pub(super) struct RepositoryListing {
     pub(super) pages_read: u64,
-    /// The number of the page and what happened to it.
+    /// The number of each failed page, and the failure.
     pub(super) problems: Vec<(u64, CallError)>,
-    /// `X-GitHub-SSO: partial-results` was on one of the pages.
+    /// Whether one of the pages had `X-GitHub-SSO: partial-results`.
     pub(super) partial: bool,
 }
 
 impl Api<'_> {
-    /// Makes a call with these parameters of its address.
+    /// Makes a call with these address parameters.
     pub(super) async fn ask<T>(
         &self,
         call: &Call<T>,
@@ -49,17 +48,17 @@ impl Api<'_> {
         self.client.ask(&call.get(self.base, parameters), call).await
     }
 
-    /// Whether answers are kept, so that the next run can ask whether they still hold.
+    /// Whether answers are kept for the next run to revalidate.
     pub(super) fn keeps_answers(&self) -> bool {
         self.client.cache().is_some()
     }
 
-    /// Whether an answer to this call was kept that the host can be asked about.
+    /// Whether an answer to this call is kept that can be revalidated.
     pub(super) fn is_kept<T>(&self, call: &Call<T>, parameters: &[(&str, &str)]) -> bool {
         self.client.is_kept(&call.get(self.base, parameters))
     }
 
-    /// The same for a file's own bytes: `size` of them where the host has reported it.
+    /// Requests a file's own bytes; `size` is the size that the host reported, if any.
     pub(super) async fn ask_raw(
         &self,
         call: &Call<Vec<u8>>,
@@ -73,7 +72,7 @@ impl Api<'_> {
         self.client.ask(&REPOSITORIES.get_at(self.base, url.clone()), &REPOSITORIES).await
     }
 
-    /// Every page of a list about one repository, one by one, and where the first one came from.
+    /// Reads every page of a list about one repository in sequence. Also returns the metadata of the first answer.
     pub(super) async fn pages<T>(
         &self,
         call: &Call<Vec<T>>,
@@ -95,28 +94,28 @@ impl Api<'_> {
         Ok((items, meta))
     }
 
-    /// The first page, and the address of the last one if there are more.
+    /// The first page, and the last page's address if the host names it.
     pub(super) async fn first_page(&self) -> FirstPage {
         let answered = self.page(&self.listing_url()).await?;
         let last = self.link(&answered.meta, "last").map_err(CallError::Failed)?;
         let last = last.and_then(|url| Some(Last { number: page_number(&url)?, url }));
-        // A number beyond all reason is not believed: the pages are then read one by one.
+        // Ignore an implausible number, and read the pages in sequence instead.
         let last = last.filter(|last| last.number <= MAXIMUM_PAGES);
         Ok((answered, last))
     }
 
-    /// Whether there are pages after the first one that the host does not count.
+    /// Whether more pages follow the first one, for a host that does not name the last page.
     pub(super) fn goes_on_uncounted(&self, first: &Answered<Vec<wire::Repository>>) -> bool {
         !matches!(self.next_page(first, 1), Ok(None))
     }
 
-    /// The last page, for counting without reading those between.
+    /// The last page, for counting without the pages between.
     pub(super) async fn last_page(&self, last: &Last) -> Result<Answered<Vec<wire::Repository>>, CallError> {
         self.page(&last.url).await
     }
 
-    /// Every page: the first, then the others at once where the host says which is the last, else one by one. `take`
-    /// gets each as it comes, so that a long listing is never in memory as a whole.
+    /// Reads every page: after the first, all others concurrently if the host names the last page, else in sequence.
+    /// `take` receives each page when it arrives, so that memory never holds a whole listing.
     pub(super) async fn listing(&self, first: FirstPage, take: TakePage<'_>) -> RepositoryListing {
         let mut listing = RepositoryListing::default();
         let (first, last) = match first {
@@ -148,7 +147,7 @@ impl Api<'_> {
                 }
             }
         }
-        // One by one: hosts that do not name the last page, and pages that came into being meanwhile.
+        // In sequence: for hosts that do not name the last page, and for pages added meanwhile.
         let mut seen = std::collections::HashSet::new();
         let mut empty = 0;
         loop {
@@ -181,8 +180,8 @@ impl Api<'_> {
         }
     }
 
-    /// Where the next page is, after a page with so many items. A host that sends no `Link` at all may still have more: a full page is
-    /// followed by a question for the next one, since a list that ends at 100 by accident would be a silent omission.
+    /// The address of the next page. A host without any `Link` header may still have more: after a full page the next
+    /// one is requested, since ending at exactly 100 items would be a silent omission.
     fn next(
         &self,
         first: &Url,
@@ -197,7 +196,7 @@ impl Api<'_> {
         self.link(meta, "next")
     }
 
-    /// Where the page after `page` of the listing is.
+    /// The address of the listing's page after `page`.
     fn next_page(
         &self,
         page: &Answered<Vec<wire::Repository>>,
@@ -210,7 +209,7 @@ impl Api<'_> {
         REPOSITORIES.url(self.base, &[("org", self.organization)])
     }
 
-    /// The target of a `Link` of `meta`, which must lie within the API's own origin.
+    /// The target of a `Link` header, which must be within the API's own origin.
     fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, RequestFailure> {
         let links = meta.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
         link::within(self.base, links, rel).map_err(|target| {
@@ -235,7 +234,7 @@ impl RepositoryListing {
     }
 }
 
-/// Whether the host says that it left repositories out of a page.
+/// Whether the host says that it omitted repositories from a page.
 pub(super) fn is_partial(meta: &Meta) -> bool {
     meta.header("x-github-sso").is_some_and(|sso| sso.trim_start().starts_with("partial-results"))
 }
@@ -248,7 +247,7 @@ fn page_number(url: &Url) -> Option<u64> {
     url.query_pairs().find(|(name, _)| name == "page").and_then(|(_, value)| value.parse().ok())
 }
 
-/// The same address with another page number: the path and all other parameters stay as the host gave them.
+/// The address with another page number. Its path and its other parameters do not change.
 fn with_page(url: &Url, page: u64) -> Url {
     let others: Vec<(String, String)> =
         url.query_pairs().filter(|(name, _)| name != "page").map(|(n, v)| (n.into(), v.into())).collect();

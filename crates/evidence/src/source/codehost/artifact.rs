@@ -1,4 +1,4 @@
-//! The kinds of artifacts, and the rules each is evidence for.
+//! The kinds of artifacts, and the rules that use each.
 
 use super::rules::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE, TWO_FACTOR_REQUIRED};
 use crate::observation::ArtifactKind;

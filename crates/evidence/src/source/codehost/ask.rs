@@ -1,4 +1,4 @@
-//! Asking for what one look needs: which calls it takes, and in which order. What they mean is decided in `look`.
+//! Makes the calls for one observation, in order. `look` interprets the answers.
 
 use std::collections::HashSet;
 
@@ -17,23 +17,23 @@ use crate::observation::{Observation, Seen};
 use evidence_http::retry::Class;
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
 
-/// What the look at the classic rule brought, besides the observation.
+/// Additional results of reading the classic rule.
 pub(super) struct ClassicLook {
     pub(super) classic: Classic,
-    /// The answer was "Not Found", which may mean the repository.
+    /// The answer was "Not Found", which may refer to the repository.
     pub(super) may_be_missing: bool,
-    /// The host answered from another address, and the answer named this repository's owner.
+    /// The host redirected the request, and the answer names this repository's owner.
     pub(super) renamed: bool,
 }
 
-/// Whether the branch itself is asked for before its classic rule: the last run was told that there is no rule, which
-/// cannot be asked about again, and kept an answer that can.
+/// Whether to request the branch before its classic rule: in the last run the host reported that there is no rule,
+/// which cannot be revalidated, and the kept answer about the branch can.
 pub(super) fn begins_with_branch(api: &Api<'_>, target: RepositoryName<'_>, branch: &str) -> bool {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
     api.is_kept(&BRANCH, &parameters) && !api.is_kept(&PROTECTION, &parameters)
 }
 
-/// The classic rule of a branch. `may_be_empty`: nothing shows that the repository holds anything. `branch_first`: see
+/// Reads the classic rule of a branch. `may_be_empty`: the repository is not known to have content. `branch_first`: see
 /// [`begins_with_branch`].
 pub(super) async fn classic(
     api: &Api<'_>,
@@ -65,7 +65,7 @@ pub(super) async fn classic(
                 && !says_disabled(&refused)
                 && !branch_first
             {
-                // For the next run, so whatever the answer.
+                // Kept for the next run; the result does not matter now.
                 let _ = has_no_rule(api, branch, &parameters).await;
             }
             (observation, classic) = look::protection_refused(target, branch, &refused);
@@ -74,7 +74,7 @@ pub(super) async fn classic(
     if may_be_empty && (may_be_missing || matches!(classic, Classic::NoBranch(_))) {
         let seen = match is_empty(api, target).await {
             Ok(true) => Some(look::empty()),
-            // That there is no such branch is known; whether there is any is not.
+            // The branch does not exist, but it is unknown whether the repository is empty.
             Err(failure) if !may_be_missing => Some(look::failed("branch protection", &failure)),
             Ok(false) | Err(_) => None,
         };
@@ -86,9 +86,9 @@ pub(super) async fn classic(
     (observation, ClassicLook { classic, may_be_missing, renamed })
 }
 
-/// Whether the host's record of the branch says that there is no classic rule. No answer is none to rely on.
+/// Whether the host's record of the branch reports no classic rule. `false` without an answer.
 async fn has_no_rule(api: &Api<'_>, branch: &str, parameters: &[(&str, &str)]) -> bool {
-    // On the heap: this is rarely asked, and every look would hold its room.
+    // Boxed: this is rarely requested, but would enlarge the future of every look.
     match Box::pin(api.ask(&BRANCH, parameters)).await {
         Ok(Answered { value, meta }) => {
             let is_it = meta.redirected_to.is_none() && value.name.as_deref() == Some(branch);
@@ -98,7 +98,7 @@ async fn has_no_rule(api: &Api<'_>, branch: &str, parameters: &[(&str, &str)]) -
     }
 }
 
-/// Whether the host says that the repository is empty, asked about a file that is read anyway.
+/// Whether the repository is empty, determined by requesting a file that is read anyway.
 async fn is_empty(api: &Api<'_>, target: RepositoryName<'_>) -> Result<bool, RequestFailure> {
     let [place, ..] = &PLACES;
     match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
@@ -108,8 +108,7 @@ async fn is_empty(api: &Api<'_>, target: RepositoryName<'_>) -> Result<bool, Req
     }
 }
 
-/// The rules that rulesets have for a branch. `renamed`: another answer has shown that this repository answers from
-/// another address.
+/// Reads the rules of all rulesets for a branch. `renamed`: another answer has shown that this repository was renamed.
 pub(super) async fn rules(
     api: &Api<'_>,
     target: RepositoryName<'_>,
@@ -127,7 +126,7 @@ pub(super) async fn rules(
     (observation, rules)
 }
 
-/// Who can bypass a ruleset.
+/// Reads who can bypass a ruleset.
 pub(super) async fn ruleset(
     api: &Api<'_>,
     target: RepositoryName<'_>,
@@ -152,7 +151,7 @@ pub(super) async fn ruleset(
     (observation, ruleset)
 }
 
-/// What a call that is one of several about a repository did not bring. Warnings are given by the first of them.
+/// The result of an unsuccessful call that is one of several about a repository. The first of them gives the warnings.
 fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
     match problem {
         CallError::Failed(failure) => look::failed(what, &failure),
@@ -160,7 +159,7 @@ fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
     }
 }
 
-/// A repository that only the configuration names.
+/// Reads a repository that only the configuration names.
 pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result<Details, Seen> {
     match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
         Ok(Answered { value, .. }) => Ok(Details::of(&value, &mut Names::default())),
@@ -172,7 +171,7 @@ pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result
     }
 }
 
-/// The file of code owners, from the first place that has one.
+/// Reads the CODEOWNERS file from the first location that has one.
 pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> FileLook {
     let mut other: Option<(&str, NotAFile)> = None;
     let mut exists = false;
@@ -207,7 +206,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
             Err(CallError::Refused(refused)) => match said(&refused) {
                 RefusalMeaning::NotFound | RefusalMeaning::Unprotected | RefusalMeaning::NoBranch => {
                     if api.keeps_answers() && !listed_first {
-                        // For the next run, so whatever the answer.
+                        // Kept for the next run; the result does not matter now.
                         directories.lack(place).await;
                     }
                 }
@@ -233,7 +232,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
     FileLook { found, ..FileLook::unread(target, owners::no_file(other)) }.warned(warnings)
 }
 
-/// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
+/// Reads the file's own bytes: for files of 1 to 3 MB, whose content the record omits.
 async fn raw(
     api: &Api<'_>,
     target: RepositoryName<'_>,
@@ -259,7 +258,7 @@ async fn raw(
                 | RefusalMeaning::LockedOut
                 | RefusalMeaning::Nothing => look::denied(target, "CODEOWNERS", &refused),
             },
-            // Of a file whose size the host has reported, it is not an answer.
+            // Only without a reported size does this show that the file is too large; else the answer is wrong.
             Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
                 if size.is_none() =>
             {
@@ -270,7 +269,7 @@ async fn raw(
     FileLook::unread(target, seen).warned(warnings)
 }
 
-/// The owners that the host calls unknown in the file at `path`.
+/// Reads the owners that the host calls unknown in the file at `path`.
 pub(super) async fn unknown_owners(
     api: &Api<'_>,
     target: RepositoryName<'_>,

@@ -1,34 +1,34 @@
-//! How much may be kept in memory of results that wait for an earlier one.
+//! Limits the memory for results that wait for an earlier one.
 //!
-//! Results come out in order, answers come in as they like: behind one slow answer the others pile up. Usually they
-//! are small; a CODEOWNERS file can have 3 MB. So a look starts only while what is piled up is below a bound. The
-//! look that everybody waits for always starts, which is why this cannot stand still.
+//! Results are returned in order, but answers arrive in any order and pile up behind a slow one. Most are small, but a
+//! CODEOWNERS file can have 3 MB. So a look starts only while the waiting results are below a limit. The next look in
+//! order may always start, so this cannot deadlock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::{Mutex, Notify};
 
-/// Bytes of waiting results above which no further look is started. The looks under way come on top: at most
-/// `max_concurrency` times the largest artifact.
+/// The size of waiting results, in bytes, above which no further look starts. Looks that are running come on top: at
+/// most `max_concurrency` times the largest artifact.
 const BOUND: u64 = 16 * 1024 * 1024;
 
-/// What waits to come out.
+/// The results waiting to be returned.
 #[derive(Debug)]
 pub(super) struct Backlog {
     bytes: AtomicU64,
-    /// Looks that have started and have no result yet: what they will bring is not known.
+    /// The number of running looks, whose results have an unknown size.
     under_way: AtomicUsize,
-    /// How many looks may be under way: as many as requests may be in flight, since each makes one at a time.
+    /// The maximum number of running looks: that of requests in flight, since each look makes one request at a time.
     at_once: usize,
-    /// How many results have come out: the number of the look that is waited for.
+    /// The number of returned results, which is the number of the next look in order.
     out: AtomicUsize,
-    /// Looks start in order, so that the one everybody waits for is never behind another.
+    /// Looks start in order, so that the next one is never behind another.
     turn: Mutex<()>,
     changed: Notify,
 }
 
 impl Backlog {
-    /// Nothing waits yet.
+    /// An empty backlog.
     pub(super) fn new(at_once: usize) -> Backlog {
         let (bytes, under_way, out) = (AtomicU64::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
         Backlog { bytes, under_way, at_once, out, turn: Mutex::new(()), changed: Notify::new() }
@@ -49,14 +49,14 @@ impl Backlog {
         }
     }
 
-    /// A look that entered has a result, which waits.
+    /// A look that was started has a result, which now waits.
     pub(super) fn add(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.under_way.fetch_sub(1, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
-    /// The next result has come out.
+    /// The next result was returned.
     pub(super) fn take(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.out.fetch_add(1, Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! The code host's calls, all of them GET: one row each, from which come its address, the bound and the reader of its
-//! answers, what is kept of them between runs, and the tables of the documents.
+//! The code host's calls, all by GET, one row each. A row defines the call's address, its limit, its parser, what is
+//! kept between runs, and its entry in the documents.
 //!
-//! The law of what is kept: what [`wire`](super::wire) reads from a kept record is what it read from the answer. A field
-//! that got lost would be a setting that is not there any more, and nobody changed it.
+//! Invariant: [`wire`](super::wire) must parse a kept record into the same value as the original answer. A lost field
+//! would look like a changed setting.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -23,10 +23,10 @@ const MIB: usize = 1024 * 1024;
 const JSON: &str = "application/vnd.github+json";
 const RAW: &str = "application/vnd.github.raw+json";
 
-/// Repositories per page: the most the host gives.
+/// Repositories per page: the host's maximum.
 pub(super) const PAGE_SIZE: u64 = 100;
 
-/// Every call. The seeds of the fuzzer count on the order: a new call comes last.
+/// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(ORGANIZATION, organization_offline),
     endpoint!(REPOSITORIES, repositories_offline),
@@ -47,14 +47,14 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(PLACES[2].directory, nothing),
 ];
 
-/// The connection test, so a resumed run asks it anew. Its headers say what the token may do.
+/// The connection test, so a resumed run requests it anew. Its headers report the token's scopes.
 pub(super) static ORGANIZATION: Call<Organization> = Call {
     name: "/orgs/{org}",
     purpose: "the connection test, and `two-factor-required`",
     times: "once; one answer serves both",
     kind: None,
     media_type: JSON,
-    // The honest answer is under 4 kB.
+    // A real answer is under 4 kB.
     limit: MIB,
     parse: Organization::parse,
     keep: Some(Keeping {
@@ -63,8 +63,8 @@ pub(super) static ORGANIZATION: Call<Organization> = Call {
     }),
 };
 
-/// A page of the listing; by name, since the default order is by age: a repository created meanwhile would shift every
-/// page. Headers say where the next one is and whether repositories were left out. A resumed run asks anew.
+/// A page of the listing, sorted by name: in the default order, by age, a repository created meanwhile would shift
+/// every page. The headers contain the next page and whether repositories were omitted. A resumed run requests it anew.
 pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
     name: "/orgs/{org}/repos?per_page=100&sort=full_name&direction=asc",
     purpose: "discovery, with `repos: \"*\"`",
@@ -88,8 +88,8 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
     limit: 4 * MIB,
     parse: wire::protection,
     keep: Some(Keeping {
-        // A rule that passes by itself, or the host's word that there is none: the rest is judged together with
-        // rulesets, which are asked anew.
+        // A rule that passes alone, or the host's report that there is no rule. Everything else is judged together with
+        // rulesets, which are requested anew.
         resumable: |reply| match reply {
             Ok(answered) => passes_alone(&answered.value),
             Err(refused) => said(refused).is_settled(),
@@ -98,20 +98,19 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
     }),
 };
 
-/// A place where CODEOWNERS is looked for. Each is given up by itself: that a file is not in the first says nothing
-/// about the second.
+/// A location of CODEOWNERS. Each is given up separately: a missing file in one says nothing about another.
 pub(super) struct CodeownersLocation {
-    /// Its path in the repository.
+    /// The path in the repository.
     pub(super) path: &'static str,
     /// The file's record.
     pub(super) record: Call<Contents>,
-    /// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
+    /// The file's own bytes: for files of 1 to 3 MB, whose content the record omits.
     pub(super) raw: Call<Vec<u8>>,
-    /// The directory it would be in, whose listing has an entity tag if the file is missing.
+    /// The directory of the file. Its listing has an entity tag even if the file is missing.
     pub(super) directory: Call<Listing>,
 }
 
-/// Where the file is looked for, in the host's own order: the first that exists is the one in effect.
+/// The locations of the file, in the host's own order: the first existing file takes effect.
 pub(super) static PLACES: [CodeownersLocation; 3] = [
     place(
         ".github/CODEOWNERS",
@@ -174,7 +173,7 @@ const fn place(
         times: "once for a file over 1 MB in this place",
         kind: Some("large CODEOWNERS files"),
         media_type: RAW,
-        // The host loads none of this size or larger.
+        // The host does not load files of this size or larger.
         limit: 3 * MIB,
         parse: |bytes| Ok(bytes.to_vec()),
         keep: Some(Keeping::new(5, Vec::clone)),
@@ -182,7 +181,7 @@ const fn place(
     CodeownersLocation { path, record, raw, directory }
 }
 
-/// The listing of a directory. Nothing is kept of it but which of the names on the way to CODEOWNERS it has.
+/// The listing of a directory. Only the names on the way to CODEOWNERS are kept.
 const fn directory(name: &'static str, times: &'static str) -> Call<Listing> {
     Call {
         name,
@@ -190,14 +189,14 @@ const fn directory(name: &'static str, times: &'static str) -> Call<Listing> {
         times,
         kind: Some("directories"),
         media_type: JSON,
-        // The host ends it at 1,000 entries, about 1 MB.
+        // The host truncates it at 1,000 entries, about 1 MB.
         limit: 8 * MIB,
         parse: Listing::parse,
         keep: Some(Keeping::new(10, wire::reduced_listing)),
     }
 }
 
-/// A branch. Nothing is kept of it but its name and whether it is protected: the commit names people.
+/// A branch. Only its name and whether it is protected are kept, because the commit names people.
 pub(super) static BRANCH: Call<BranchRecord> = Call {
     name: "/repos/{owner}/{repo}/branches/{branch}",
     purpose: "`branch-protection`: no classic rule, in an answer that has an entity tag",
@@ -210,7 +209,8 @@ pub(super) static BRANCH: Call<BranchRecord> = Call {
     keep: Some(Keeping::new(11, wire::json_bytes)),
 };
 
-/// A repository that only the configuration names: whether the host shows it, its default branch, whether it is archived.
+/// A repository that only the configuration names: whether it is visible, its default branch, and whether it is
+/// archived.
 pub(super) static REPOSITORY: Call<Repository> = Call {
     name: "/repos/{owner}/{repo}",
     purpose: "default branch and archived state; distinguishing \"no such repository\" from \"not visible to the token\"",
@@ -218,13 +218,13 @@ pub(super) static REPOSITORY: Call<Repository> = Call {
             after discovery",
     kind: Some("repository"),
     media_type: JSON,
-    // The honest answer is under 20 kB.
+    // A real answer is under 20 kB.
     limit: MIB,
     parse: wire::repository,
     keep: Some(Keeping::new(6, wire::json_bytes)),
 };
 
-/// A page of the rules that rulesets of every level have for one branch.
+/// A page of the rules from rulesets of every level for one branch.
 pub(super) static RULES: Call<Vec<BranchRule>> = Call {
     name: "/repos/{owner}/{repo}/rules/branches/{branch}?per_page=100",
     purpose: "`branch-protection`: the rules of rulesets",
@@ -237,7 +237,7 @@ pub(super) static RULES: Call<Vec<BranchRule>> = Call {
     keep: Some(Keeping { headers: &["link"], ..Keeping::new(7, wire::json_bytes) }),
 };
 
-/// A ruleset, which alone says who can bypass it.
+/// A ruleset: the only answer that says who can bypass it.
 pub(super) static RULESET: Call<Ruleset> = Call {
     name: "/repos/{owner}/{repo}/rulesets/{ruleset}",
     purpose: "`branch-protection`: who can bypass a ruleset",
@@ -249,7 +249,7 @@ pub(super) static RULESET: Call<Ruleset> = Call {
     keep: Some(Keeping::new(8, wire::json_bytes)),
 };
 
-/// What the host finds wrong with the CODEOWNERS file in effect.
+/// The problems that the host finds in the CODEOWNERS file in effect.
 pub(super) static ERRORS: Call<CodeownersErrors> = Call {
     name: "/repos/{owner}/{repo}/codeowners/errors",
     purpose: "`codeowners-default-rule`: owners that the host does not know",
@@ -261,15 +261,14 @@ pub(super) static ERRORS: Call<CodeownersErrors> = Call {
     keep: Some(Keeping::new(9, wire::json_bytes)),
 };
 
-/// A file with its content. That there is none in a place, or something else, is one of several answers that are
-/// looked at together.
+/// A file with its content. Any other answer about a location is judged together with those about the other locations.
 fn is_whole_file(reply: &Reply<Contents>) -> bool {
     let Ok(answered) = reply else { return false };
     let Contents::File(file) = &answered.value else { return false };
     file.content.as_deref().is_some_and(|content| !content.is_empty()) || file.size == Some(0)
 }
 
-/// A repository that an answer by itself is about.
+/// The repository for an answer that is read on its own.
 static SUBJECT: LazyLock<Arc<str>> = LazyLock::new(|| "acme/web".into());
 
 fn target() -> RepositoryName<'static> {
@@ -296,7 +295,7 @@ fn protection_offline(protection: BranchProtection) -> Vec<CollectionItem> {
     judged_offline(observation, Facts { classic, ..Facts::unprotected("main") })
 }
 
-/// The classic rule is absent, and no ruleset was asked who can bypass it.
+/// Assumes that there is no classic rule, and that no ruleset's bypass list was read.
 fn rules_offline(rules: Vec<BranchRule>) -> Vec<CollectionItem> {
     let (observation, rules) = look::rules_shown(target(), rules, &Meta::default());
     judged_offline(observation, Facts { rules, ..Facts::unprotected("main") })
@@ -309,14 +308,14 @@ fn judged_offline(observation: Observation, facts: Facts) -> Vec<CollectionItem>
     vec![CollectionItem::Inspected(inspection)]
 }
 
-/// Nothing where the file has to be read on its own, or is none.
+/// Empty if the file must be read separately, or is not a file.
 fn contents_offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
     let look = owners::file_shown(target(), "CODEOWNERS", &file, &Meta::default());
     look.map(|look| CollectionItem::Inspected(look.judged(target(), &HashSet::new()))).into_iter().collect()
 }
 
-/// It says nothing without another answer.
+/// An answer without a meaning of its own.
 fn nothing<T>(_: T) -> Vec<CollectionItem> {
     Vec::new()
 }

@@ -1,7 +1,7 @@
 //! The grammar of a CODEOWNERS file, and whether a default rule in it covers every file.
 //!
-//! Pure, and linear in the size of the file whatever it holds. It never asks the host whether an owner exists or may
-//! write, and never matches a path: a file that reads well here can still be without effect.
+//! Pure, and linear in the size of the file, whatever its content. It does not ask the host whether an owner exists or
+//! may write, and does not match paths: a valid file can still be without effect.
 //!
 //! ```text
 //! file    = *( line LF )          CR before LF and a byte order mark are tolerated
@@ -11,21 +11,20 @@
 //! owner   = "@" user / "@" organization "/" team / e-mail address
 //! ```
 //!
-//! The host skips a line it cannot read and honours the rest, so that is what happens here. A malformed owner beside
-//! sound ones costs only itself. The traps: a line without
-//! an owner is valid and takes ownership away; the last line that matches wins, so an owner-less `*` further down
-//! cancels the default rule; `!`, `[a-z]` and `\#` mean something in gitignore and nothing here; section headings are
-//! another product's.
+//! The host skips a line that it cannot parse and honours the rest, and so does this parser. A malformed owner next to
+//! valid ones is merely dropped. Pitfalls: a line without an owner is valid and removes ownership; the last matching
+//! line wins, so a later `*` without owners cancels the default rule; `!`, `[a-z]` and `\#` have a meaning in gitignore
+//! but none here; section headings belong to another product.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-/// The host does not load a file of this size or larger, in bytes: it says "under 3 MB", and counts 1,048,576 bytes
-/// to the megabyte.
+/// The size from which the host does not load a file, in bytes: the documentation says "under 3 MB", with 1,048,576
+/// bytes per megabyte.
 pub const MAXIMUM_SIZE: u64 = 3 * 1024 * 1024;
 
-/// Patterns that match every file at any depth. `/*` (the root only), `*.*` (names with a dot) and `*/**` (below a
-/// directory only) look alike and do not.
+/// Patterns that match every file at any depth. `/*` (the root only), `*.*` (names with a dot) and `*/**`
+/// (subdirectories only) look similar but do not.
 const EVERYTHING: &[&str] = &["*", "**", "/**", "**/*", "/**/*"];
 
 /// A CODEOWNERS file.
@@ -33,7 +32,7 @@ const EVERYTHING: &[&str] = &["*", "**", "/**", "**/*", "/**/*"];
 pub struct CodeOwners {
     /// The lines with a pattern, in the order of the file.
     pub rules: Vec<Line>,
-    /// The lines the host skips.
+    /// The lines that the host skips.
     pub invalid: Vec<InvalidLine>,
 }
 
@@ -44,13 +43,13 @@ pub struct Line {
     pub line: usize,
     /// The pattern as written, escapes included.
     pub pattern: String,
-    /// The owners in the order written; none means that nobody owns what matches.
+    /// The owners in the order written. If empty, matching files have no owner.
     pub owners: Vec<Owner>,
-    /// How many words after the pattern are no owner.
+    /// The number of words after the pattern that are not valid owners.
     pub malformed: usize,
 }
 
-/// Who is asked for a review. Only the form is known, not whether there is such an account.
+/// An owner, whose review is requested. Only the form is checked, not whether the account exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
     /// `@user`.
@@ -66,25 +65,25 @@ pub enum Owner {
     Email(String),
 }
 
-/// A line the host skips.
+/// A line that the host skips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidLine {
     /// Line number, from 1.
     pub line: usize,
-    /// The first thing wrong with it.
+    /// The first problem in the line.
     pub why: InvalidReason,
 }
 
 /// Why the host skips a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidReason {
-    /// Begins with `!`: there is no negation.
+    /// Begins with `!`: the grammar has no negation.
     Negation,
-    /// Begins with `[` or `^[`: there are no sections.
+    /// Begins with `[` or `^[`: the grammar has no sections.
     Section,
-    /// `[` or `]` in the pattern: there are no ranges.
+    /// `[` or `]` in the pattern: the grammar has no ranges.
     Range,
-    /// `\#`: a pattern cannot hold that sign.
+    /// `\#`: a pattern cannot contain `#`.
     EscapedHash,
     /// Three or more asterisks in a row.
     TripleAsterisk,
@@ -94,28 +93,28 @@ pub enum InvalidReason {
     BrokenEscape,
     /// A control character, as in a binary file or one in UTF-16.
     ControlCharacter,
-    /// Nothing after the pattern is an owner.
+    /// None of the words after the pattern is a valid owner.
     Owner,
 }
 
 /// Whether a rule covers every file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultRule {
-    /// Yes.
+    /// A rule covers every file.
     Covers {
-        /// Its line.
+        /// The line of the rule.
         line: usize,
-        /// How many owners it names; at least one.
+        /// The number of its owners, at least one.
         owners: usize,
     },
-    /// There is one, and a later line that also matches everything names no owner.
+    /// A later line without an owner also matches everything.
     CancelledBy {
         /// The line that would have been the default rule.
         line: usize,
         /// The later line.
         by: usize,
     },
-    /// No, or only without an owner.
+    /// No rule with an owner covers every file.
     Missing,
 }
 
@@ -125,7 +124,7 @@ pub fn is_too_large(size: u64) -> bool {
 }
 
 impl CodeOwners {
-    /// Reads the content of a file. Bytes that are not UTF-8 are read as the replacement character.
+    /// Parses the content of a file. Invalid UTF-8 becomes the replacement character.
     pub fn parse(content: &[u8]) -> CodeOwners {
         let text = String::from_utf8_lossy(content);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -142,7 +141,7 @@ impl CodeOwners {
         file
     }
 
-    /// Takes the owners out of the file that do not count; each with its line.
+    /// Removes the owners that do not count from the file, and returns each with its line.
     pub fn set_aside(&mut self, counts: impl Fn(usize, &Owner) -> bool) -> Vec<(usize, Owner)> {
         let mut aside = Vec::new();
         for Line { line, owners, .. } in &mut self.rules {
@@ -151,8 +150,8 @@ impl CodeOwners {
         aside
     }
 
-    /// The lines after `line` that leave what they match without an owner. One whose pattern comes again with an owner
-    /// leaves nothing.
+    /// The lines after `line` that leave matching files without an owner, except those whose pattern is repeated later
+    /// with an owner.
     pub fn unowned_after(&self, line: usize) -> Vec<&Line> {
         let (mut owned, mut unowned) = (HashSet::new(), Vec::new());
         for rule in self.rules.iter().rev().take_while(|rule| rule.line > line) {
@@ -166,14 +165,13 @@ impl CodeOwners {
         unowned
     }
 
-    /// How many different owners the file names. Names are compared without regard to case, as the host does.
+    /// The number of distinct owners. Names are compared ignoring case, as the host does.
     pub fn owner_count(&self) -> usize {
         let owners = self.rules.iter().flat_map(|rule| &rule.owners);
         owners.map(|owner| owner.to_string().to_lowercase()).collect::<BTreeSet<String>>().len()
     }
 
-    /// Whether a rule covers every file. It need not be the first line, but of several such lines the last one
-    /// counts.
+    /// Whether a rule covers every file. It need not be the first line; of several such lines, the last one counts.
     pub fn default_rule(&self) -> DefaultRule {
         let mut broad = self.rules.iter().rev().filter(|rule| EVERYTHING.contains(&rule.pattern.as_str()));
         let Some(last) = broad.next() else { return DefaultRule::Missing };
@@ -187,7 +185,7 @@ impl CodeOwners {
     }
 }
 
-/// A pattern, its owners, and how many words are none; `None` for a blank line or a comment.
+/// A pattern, its owners, and the number of malformed owners; `None` for a blank line or a comment.
 fn parse_line(text: &str) -> Result<Option<(String, Vec<Owner>, usize)>, InvalidReason> {
     let text = text.trim_start_matches(BLANKS);
     if text.is_empty() || text.starts_with('#') {
@@ -215,10 +213,10 @@ fn parse_line(text: &str) -> Result<Option<(String, Vec<Owner>, usize)>, Invalid
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// Splits after the pattern: at the first blank or comment that is not escaped.
+/// Splits after the pattern: at the first unescaped blank, or at a comment.
 ///
-/// Characters that no description of the grammar mentions are taken as part of the pattern: a doubtful line is better
-/// kept than lost.
+/// Characters that the grammar does not mention count as part of the pattern: keeping a doubtful line is better than
+/// losing it.
 fn split_pattern(text: &str) -> Result<(&str, &str), InvalidReason> {
     let mut characters = text.char_indices();
     let mut asterisks = 0;
@@ -260,7 +258,7 @@ fn parse_owner(word: &str) -> Option<Owner> {
     }
 }
 
-/// Whether the word is not empty and holds ASCII letters, digits and these signs only.
+/// Whether the word is not empty and contains only ASCII letters, digits and these characters.
 fn made_of(word: &str, signs: &str) -> bool {
     !word.is_empty()
         && word.chars().all(|character| character.is_ascii_alphanumeric() || signs.contains(character))
@@ -277,7 +275,7 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Fit to follow "line 3: ".
+/// A text that fits after "line 3: ".
 impl fmt::Display for InvalidReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

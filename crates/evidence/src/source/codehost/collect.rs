@@ -1,4 +1,4 @@
-//! The collection: what is looked at, and in which order it comes out.
+//! The collection: which observations to make, and in which order to return them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use crate::rule::{Status, Verdict};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::recorded;
 
-/// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
-/// requests: with a window as large as the limit of requests it would hold back both.
+/// How many looks may be prepared per request in flight. A slow answer should hold back only the results behind it;
+/// with a window as small as the number of requests, it would hold back the requests too.
 const WINDOW_PER_REQUEST: usize = 4;
 
-/// One look to make.
+/// A look to make.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub(super) repository: ScopedRepository,
     pub(super) topic: Topic,
 }
 
-/// An observation with the requests behind it.
+/// Records the requests of an observation.
 async fn looked<T>(look: impl Future<Output = (Observation, T)>) -> (Observation, T) {
     let ((observation, found), requests) = recorded(look).await;
     (Observation { requests, ..observation }, found)
@@ -105,8 +105,8 @@ impl CodeHostSession {
 
     pub(super) async fn look(&self, task: Task) -> CollectionItem {
         let Task { repository, topic } = task;
-        // A repository that only the configuration names is asked for first where the branch depends on it: every
-        // topic then knows the same of it.
+        // If the branch depends on a repository that only the configuration names, request the repository first, so
+        // that every topic knows the same about it.
         let known = match &repository.origin {
             Origin::Discovered(_) => Some(self.known(&repository).await),
             Origin::Named(_) if self.asks_details() => Some(self.known(&repository).await),
@@ -126,13 +126,13 @@ impl CodeHostSession {
         CollectionItem::Inspected(Inspection { exempt, ..inspection })
     }
 
-    /// Whether a repository that only the configuration names is always asked for: which branch is checked, or whether
-    /// it is the right one, depends on its default branch.
+    /// Whether every repository that only the configuration names must be requested: its default branch determines
+    /// which branch is checked, or whether that is the right one.
     pub(super) fn asks_details(&self) -> bool {
         self.wants(Topic::Protection) && !matches!(self.config.branch, Branch::Named(_))
     }
 
-    /// What the host says of the repository itself.
+    /// The host's record of the repository.
     async fn known<'a>(&self, repository: &'a ScopedRepository) -> Known<'a> {
         match &repository.origin {
             Origin::Discovered(details) => Known { details: Ok(details), requests: &[] },
@@ -158,8 +158,8 @@ impl CodeHostSession {
             (Branch::Default, None) => return look::no_default_branch(target).into(),
         };
         let may_be_empty = details.is_none_or(|details| details.may_be_empty);
-        // The host shows a branch to everybody and its rule to administrators only: without this right a run finds no
-        // more than one without records.
+        // The host shows a branch to everyone, but its rule only to administrators. A token without that right must get
+        // the same result as a run without kept records.
         let branch_first = ask::begins_with_branch(&self.api(), target, branch) && {
             let found = match known {
                 Some(found) => found,
@@ -186,7 +186,7 @@ impl CodeHostSession {
             viewer: Viewer::default(),
         };
         let mut others = Vec::new();
-        // Nothing can be changed in an archived repository, whatever its settings say.
+        // Nothing can be changed in an archived repository, so its settings do not matter.
         let archived = details.is_some_and(|details| details.archived);
         if !archived && wants_rules(&facts) {
             let (seen, rules) = looked(ask::rules(&self.api(), target, branch, renamed)).await;
@@ -199,7 +199,7 @@ impl CodeHostSession {
                 None => *known.insert(self.known(repository).await),
             };
             let administers = found.details.is_ok_and(|details| details.administered);
-            // The host shows the setting to owners only.
+            // The host shows this setting only to owners.
             let owns = self.settings.two_factor_requirement_enabled.value().is_some();
             facts.viewer = Viewer { administers, owns };
         }
@@ -240,7 +240,7 @@ impl CodeHostSession {
         let (observation, unknown) = looked(ask::unknown_owners(&self.api(), target, &path)).await;
         let mut inspection = match unknown {
             Ok(unknown) => look.judged(target, &unknown),
-            // Whoever seems to own everything may not exist.
+            // Unknown owners could make a file pass that does not.
             Err(unread) => {
                 let verdict = Verdict::unknown(unread.reason, unread.detail);
                 let subject = Arc::clone(&repository.subject);

@@ -34,11 +34,11 @@ pub struct CodeHostConfig {
     pub org: String,
     /// `repos`
     pub repos: Repositories,
-    /// `exclude`: patterns of names without the organization, which are left out.
+    /// `exclude`: name patterns, without the organization, of repositories to leave out.
     pub exclude: Vec<String>,
     /// `branch`: the branch whose protection is read in every repository.
     pub branch: Branch,
-    /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
+    /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
     pub rate_limit_pause: bool,
@@ -50,18 +50,18 @@ pub struct CodeHostConfig {
     pub max_concurrency: NonZeroUsize,
     /// `requests_per_minute`; 0 means unpaced.
     pub requests_per_minute: u32,
-    /// `ca_file`: further root certificates, PEM.
+    /// `ca_file`: additional root certificates, PEM.
     pub ca_file: Option<PathBuf>,
-    /// `revalidate`: keep what the host answered, and ask only whether it still holds.
+    /// `revalidate`: keep the host's answers, and revalidate them in the next run.
     pub revalidate: bool,
-    /// `codeowners_errors`: ask the host which owners it does not know.
+    /// `codeowners_errors`: read which owners are unknown to the host.
     pub codeowners_errors: bool,
 }
 
 /// `sources.codehost.branch`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Branch {
-    /// Not set: `main`, unless the repository is known to have another default branch.
+    /// Not set: `main`. If the repository has another default branch, the check says so.
     Unset,
     /// `~DEFAULT_BRANCH`: each repository's own.
     Default,
@@ -70,7 +70,7 @@ pub enum Branch {
 }
 
 impl Branch {
-    /// As it is written in the configuration.
+    /// The value as written in the configuration.
     pub fn text(&self) -> &str {
         match self {
             Branch::Unset => FALLBACK_BRANCH,
@@ -80,7 +80,7 @@ impl Branch {
     }
 }
 
-/// The branch that is checked if none is set.
+/// The branch that is checked by default.
 pub(super) const FALLBACK_BRANCH: &str = "main";
 
 /// `sources.codehost.repos`
@@ -284,7 +284,7 @@ static SECTION: Section = Section {
     not_empty: false,
 };
 
-/// The code host; `controls` is the top-level list, if it is good.
+/// The code host; `controls` is the top-level list, if it is valid.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -333,7 +333,7 @@ pub(super) fn decode(
     }))
 }
 
-/// Which branch is meant.
+/// Interprets the value of `branch`.
 fn branch(Placed { value, .. }: Placed<String>) -> Branch {
     if value == names::DEFAULT_BRANCH { Branch::Default } else { Branch::Named(value) }
 }
@@ -347,7 +347,7 @@ fn of_organization(
     let org = &org?.value;
     let mut names = Vec::new();
     for Placed { value, place, path } in entries {
-        // What is no name was reported as such.
+        // An invalid name has been reported already.
         let Some((owner, name)) = value.split_once('/') else { continue };
         if owner.eq_ignore_ascii_case(org) {
             names.push(name.to_owned());

@@ -1,5 +1,5 @@
-//! The code host's connection test: is there a token, does the host accept it, is it harmless, does it show the
-//! organization, and what will it not show?
+//! The code host's connection test: the token exists, is accepted, has no write access, and shows the organization.
+//! Also determines what it cannot read.
 
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ use evidence_http::{
 };
 use evidence_os::secret::how_to_set;
 
-/// A token that expires within this many days is worth a warning: the nightly run will stop.
+/// Warn if the token expires within this many days, because scheduled runs will then fail.
 const EXPIRY_WARNING_DAYS: i64 = 7;
 
-/// The certificates of every authority of a large system are a quarter of a megabyte.
+/// The certificates of every authority of a large system take a quarter of a megabyte.
 const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// The token of the configured variable.
+/// The token in the configured variable.
 pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, ConnectError> {
     let name = &config.token_env;
     let found = env.secret(name).map_err(|error| connection(error.to_string(), vec![error.help()]))?;
@@ -58,7 +58,7 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
     })
 }
 
-/// The connection test. All that it asks is also evidence, so that it costs nothing: the organization, and one repository.
+/// Runs the connection test. The collection reuses all its answers as evidence: the organization, and one repository.
 pub(super) async fn connect(
     mut config: CodeHostConfig,
     surroundings: &Surroundings,
@@ -103,12 +103,12 @@ pub(super) async fn connect(
     Ok(session)
 }
 
-/// The configured organization as the host spells it; `None` if the host names another one, or none.
+/// The configured organization as the host spells it; `None` if the host returns another name, or none.
 fn host_spelling(configured: &str, organization: &wire::Organization) -> Option<String> {
     organization.settings.login.value().filter(|login| login.eq_ignore_ascii_case(configured)).cloned()
 }
 
-/// Where answers are kept, if that is wanted. If they cannot be kept, the run still collects.
+/// The cache of answers, if configured. If it cannot be used, the run still collects.
 fn cache(
     config: &CodeHostConfig,
     token: &Token,
@@ -182,7 +182,7 @@ async fn test(
             Ok((value, meta))
         }
         Err(CallError::Refused(refused)) => {
-            // A token that must not be used is the first thing to say, whatever else is wrong.
+            // A forbidden token is reported first, whatever else is wrong.
             forbid(&refused.meta, config)?;
             Err(refused_error(&refused, config))
         }
@@ -190,7 +190,7 @@ async fn test(
     }
 }
 
-/// Refuses a token that could change something.
+/// Fails if the token could change anything.
 fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
     let scopes = Scopes::of(meta);
     let forbidden = scopes.forbidden();
@@ -212,7 +212,7 @@ fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
     ))
 }
 
-/// What this token will not show, and what is lost by it.
+/// Warns of what this token cannot read, with the consequences.
 fn warnings(
     config: &CodeHostConfig,
     scopes: &Scopes,
@@ -277,7 +277,7 @@ fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
     Warning { code: code.to_string(), message, source, subject }
 }
 
-/// Days until `github-authentication-token-expiration`, in either of its two forms.
+/// The number of days until `github-authentication-token-expiration`, in either of its two formats.
 fn days_left(text: &str, now: Timestamp) -> Option<i64> {
     let text = text.trim();
     let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
@@ -378,7 +378,7 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig, dry_run: bool
     connection(format!("{}: {failure}", host(config)), help)
 }
 
-/// What a dry run leaves open when the limit ends it.
+/// The help if the limit ends a dry run: what remains unknown.
 fn limit_used_up(rest: &str) -> Vec<String> {
     vec![
         "repeat the dry run after the reset: unlike a collection with rate_limit_pause: true, it does not wait"
@@ -387,14 +387,14 @@ fn limit_used_up(rest: &str) -> Vec<String> {
     ]
 }
 
-/// On a server of one's own, the API is below a path that is easily forgotten.
+/// Advice for self-hosted servers, whose API has a path that is easily forgotten.
 fn own_server(config: &CodeHostConfig) -> Option<String> {
     let url = config.api_url.as_str().trim_end_matches('/');
     let complete = url.ends_with("/api/v3") || host(config) == "api.github.com";
     (!complete).then(|| format!("on a server of your own, set sources.codehost.api_url to {url}/api/v3"))
 }
 
-/// A page of the listing that a plan needs.
+/// The error for a page of the listing that a plan needs.
 pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
     match problem {
         CallError::Refused(refused) => {

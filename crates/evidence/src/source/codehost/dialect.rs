@@ -1,6 +1,6 @@
-//! How the code host is spoken to: the token's header, the version of the API, and what its answers mean.
+//! The code host's protocol: the token's header, the API version, and the interpretation of answers.
 //!
-//! The decision itself is `answer::classify`; this file takes an answer apart for it. It never sends.
+//! This module parses an answer, and `answer::classify` classifies it. It sends nothing.
 
 use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
@@ -13,10 +13,10 @@ use evidence_http::quota::QuotaReading;
 use evidence_http::retry::http_date;
 use evidence_http::{Answer, Dialect, Meaning, ParseError, Request, single_line};
 
-/// The version of the API that is asked for: the one every server speaks, public and self-hosted.
+/// The requested API version: the one that every server supports, public or self-hosted.
 const API_VERSION: &str = "2022-11-28";
 
-/// Speaks with a token.
+/// Authenticates with a token.
 pub(super) struct CodeHostDialect {
     authorization: HeaderValue,
 }
@@ -24,13 +24,13 @@ pub(super) struct CodeHostDialect {
 #[derive(Deserialize, Default)]
 struct ErrorDocument {
     message: Option<String>,
-    /// Some old answers say `error` instead.
+    /// Some older answers use `error` instead.
     error: Option<serde_json::Value>,
     documentation_url: Option<String>,
 }
 
 impl CodeHostDialect {
-    /// The dialect with `token`; `None` if it is not a valid header value.
+    /// A dialect with `token`; `None` if it is not a valid header value.
     pub(super) fn new(token: &Token) -> Option<CodeHostDialect> {
         Some(CodeHostDialect { authorization: token.header()? })
     }
@@ -40,7 +40,7 @@ impl Dialect for CodeHostDialect {
     fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
         request.headers.insert(AUTHORIZATION, self.authorization.clone());
         request.headers.insert("x-github-api-version", HeaderValue::from_static(API_VERSION));
-        // A cache on the way may repeat an answer of a minute ago, which would be no evidence of now.
+        // An intermediate cache may repeat an earlier answer, which would not be evidence of the current state.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         Ok(())
     }
@@ -52,7 +52,7 @@ impl Dialect for CodeHostDialect {
         {
             match object(bytes) {
                 Ok(read) => document = read,
-                // Broken JSON is no more the host's answer than a page is, whatever its name.
+                // Broken JSON is not the host's answer, whatever its content type.
                 Err(error) => is_json = matches!(error, ParseError::Shape(_)),
             }
         }
@@ -79,15 +79,14 @@ impl Dialect for CodeHostDialect {
             is_json,
         });
         let request_id = answer.header("x-github-request-id").map(str::to_string);
-        // It is on good answers too, where it says nothing new.
+        // Successful answers have this header too, where it adds nothing.
         let permission = answer.header("x-accepted-github-permissions").map(str::trim);
         let permission = permission.filter(|text| !text.is_empty() && answer.status >= 400).map(single_line);
         Meaning { class, code: None, message, request_id, permission, reading }
     }
 }
 
-/// What the body is decides, rather than what it is called: some hosts name no type, or plain text. A page of HTML is
-/// not an answer to this question.
+/// Decided by the body, not by the content type: some hosts send none, or plain text. An HTML page is not an answer.
 fn is_json(answer: &Answer<'_>) -> bool {
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
     let may_be_json = answer.body.is_some() && answer.first_byte().is_none_or(|byte| b"{[".contains(&byte));
@@ -102,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// The message decides whether there is nothing or nothing was shown: a list is not a message.
+    /// The message decides between an absence and a refusal, and a list is not a message.
     #[test]
     fn the_words_of_a_refusal_are_an_object_s() {
         let dialect = CodeHostDialect::new(&Token::new("made-up").unwrap()).unwrap();

@@ -1,8 +1,8 @@
-//! That a repository has no CODEOWNERS in a place, shown by listings of its directories.
+//! Uses directory listings to show that a repository has no CODEOWNERS in a location.
 //!
-//! "Not Found" has no entity tag and counts every night; the listing of a directory has one. With `revalidate` a run that
-//! misses a file asks for the listings, and the next run begins with them. What they do not settle is asked as without
-//! them.
+//! "Not Found" has no entity tag and counts against the limit in every run; a directory listing has one. With
+//! `revalidate`, a run that does not find a file requests the listings, and the next run begins with them. Whatever
+//! they do not settle is requested as usual.
 
 use super::api::Api;
 use super::calls::{CodeownersLocation, PLACES};
@@ -10,11 +10,11 @@ use super::look::RepositoryName;
 use super::wire::{Listed, Listing};
 use evidence_http::{Answered, Call};
 
-/// The listings of one look.
+/// The listings for one look.
 pub(super) struct Directories<'a> {
     api: &'a Api<'a>,
     target: RepositoryName<'a>,
-    /// The root's, once it was asked for.
+    /// The root's listing, once requested.
     root: Option<Option<Listing>>,
 }
 
@@ -23,8 +23,8 @@ impl<'a> Directories<'a> {
         Directories { api, target, root: None }
     }
 
-    /// Whether listings are asked before the file in `place`: nothing of the file was kept that can be asked about, and
-    /// the root's listing was.
+    /// Whether to request listings before the file in `place`: no answer about the file is kept for revalidation, but
+    /// the root's listing is.
     pub(super) fn come_first(&self, place: &CodeownersLocation) -> bool {
         let [_, root, _] = &PLACES;
         self.api.keeps_answers()
@@ -32,7 +32,7 @@ impl<'a> Directories<'a> {
             && (self.root.is_some() || self.is_kept(&root.directory))
     }
 
-    /// Whether listings show that there is nothing in `place`.
+    /// Whether listings show that `place` has no file.
     pub(super) async fn lack(&mut self, place: &CodeownersLocation) -> bool {
         let [_, root, _] = &PLACES;
         if self.root.is_none() {
@@ -48,19 +48,19 @@ impl<'a> Directories<'a> {
                 let listing = self.listing(&place.directory).await;
                 listing.is_some_and(|listing| listing.find(name) == Listed::Nothing)
             }
-            // What a link or a submodule leads to is not in the listing.
+            // A listing does not include the target of a link or submodule.
             Listed::Other => false,
         }
     }
 
-    /// Whether the host has shown one, and so the repository.
+    /// Whether the host has shown the root's listing, which proves that the repository exists.
     pub(super) fn were_shown(&self) -> bool {
         matches!(self.root, Some(Some(_)))
     }
 
-    /// Another repository's listing says nothing about this one, and no answer says nothing at all.
+    /// Requests a listing. A redirect to another repository proves nothing, and neither does a missing answer.
     async fn listing(&self, call: &Call<Listing>) -> Option<Listing> {
-        // On the heap: this is rarely asked, and every look would hold its room.
+        // Boxed: this is rarely requested, but would enlarge the future of every look.
         let parameters = self.parameters();
         let Answered { value, meta } = Box::pin(self.api.ask(call, &parameters)).await.ok()?;
         meta.redirected_to.is_none().then_some(value)

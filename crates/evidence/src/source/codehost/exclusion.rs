@@ -1,8 +1,8 @@
-//! `exclude`: which repositories are left out on purpose.
+//! `exclude`: the repositories to leave out.
 
 use evidence_view::glob_matches as matches;
 
-/// The patterns of a configuration, and which of them have matched something.
+/// The configured patterns, and which of them have matched.
 pub(super) struct Exclusion<'a> {
     patterns: Vec<(&'a str, bool)>,
 }
@@ -12,7 +12,7 @@ impl<'a> Exclusion<'a> {
         Exclusion { patterns: patterns.iter().map(|pattern| (pattern.as_str(), false)).collect() }
     }
 
-    /// Whether a repository, named without its organization, is left out.
+    /// Whether to leave out a repository, given its name without the organization.
     pub(super) fn excludes(&mut self, name: &str) -> bool {
         let mut excluded = false;
         for (pattern, used) in &mut self.patterns {
@@ -23,7 +23,7 @@ impl<'a> Exclusion<'a> {
         excluded
     }
 
-    /// The patterns that have matched nothing.
+    /// The patterns that have not matched anything.
     pub(super) fn unused(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.patterns.iter().filter(|(_, used)| !used).map(|(pattern, _)| *pattern)
     }

@@ -1,8 +1,7 @@
-//! What the code host's answers mean: the decision table for branch protection and CODEOWNERS.
+//! Interprets the code host's answers: the decision table for branch protection and CODEOWNERS.
 //!
-//! Nothing here asks, and the host's words are compared in `answer` only. "Not Found" is what the host says both when
-//! there is nothing and when the token may not look; which of the two it is depends on whether the host shows the
-//! repository itself.
+//! Nothing here sends a request, and only `answer` compares the host's messages. The host says "Not Found" both if
+//! there is nothing and if the token lacks access; the two differ in whether the host shows the repository itself.
 
 use std::sync::Arc;
 
@@ -20,13 +19,13 @@ use crate::rule::{Verdict, reason};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Meta, Refused, RequestFailure};
 
-/// There was no answer.
+/// The request got no answer.
 pub(super) fn failed(what: &str, failure: &RequestFailure) -> Seen {
     let failed = Failed::of(failure);
     Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed })
 }
 
-/// Why something was not read, if it was not.
+/// Why a setting was not read; `None` if it was.
 pub(super) fn unread(seen: &Seen) -> Option<Unread> {
     match seen {
         Seen::Artifact { .. } | Seen::Withheld { .. } => None,
@@ -42,20 +41,20 @@ pub(super) fn unread(seen: &Seen) -> Option<Unread> {
 /// A repository by name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RepositoryName<'a> {
-    /// Both, with a slash between them: shared by everything about the repository.
+    /// `owner/name`, shared by everything about the repository.
     subject: &'a Arc<str>,
     pub(super) owner: &'a str,
     pub(super) name: &'a str,
 }
 
 impl<'a> RepositoryName<'a> {
-    /// The repository that is called `owner/name`.
+    /// The repository named `owner/name`.
     pub(super) fn new(subject: &'a Arc<str>) -> RepositoryName<'a> {
         let (owner, name) = subject.split_once('/').unwrap_or_default();
         RepositoryName { subject, owner, name }
     }
 
-    /// What was seen of it.
+    /// An observation of this repository.
     pub(super) fn observation(self, kind: &'static ArtifactKind, seen: Seen) -> Observation {
         Observation::new(NAME, kind, Arc::clone(self.subject), seen)
     }
@@ -74,7 +73,7 @@ impl<'a> RepositoryName<'a> {
     }
 }
 
-/// The organization settings of the connection test's answer.
+/// The organization settings, from the connection test's answer.
 pub(super) fn organization(name: &str, settings: &OrganizationSettings, meta: &Meta) -> Inspection {
     let seen = Seen::artifact(NAME, "org_settings.json", settings, None, meta);
     let observation = Observation::new(NAME, &artifact::ORGANIZATION_SETTINGS, name, seen);
@@ -83,7 +82,7 @@ pub(super) fn organization(name: &str, settings: &OrganizationSettings, meta: &M
     Inspection::from(observation).judged(&rules::TWO_FACTOR_REQUIRED, subject, verdict)
 }
 
-/// The classic rule.
+/// The classic rule that the host returned.
 pub(super) fn protection_shown(
     target: RepositoryName<'_>,
     value: BranchProtection,
@@ -117,7 +116,7 @@ pub(super) fn classic_unread(
         }
         (Seen::Nothing { reason, .. }, _) if **reason == rules::reason::EMPTY_REPOSITORY => Classic::Empty,
         (_, Some(unread)) => Classic::Unread(unread),
-        // An artifact does not come here.
+        // Unreachable: an artifact is handled elsewhere.
         (_, None) => Classic::Unread(Unread {
             reason: &reason::NO_EVIDENCE,
             detail: "branch protection was not read".to_string(),
@@ -128,7 +127,7 @@ pub(super) fn classic_unread(
     (observation, classic)
 }
 
-/// What a refusal to show the classic rule says of it.
+/// Interprets a refusal to show the classic rule.
 pub(super) fn protection_refused(
     target: RepositoryName<'_>,
     branch: &str,
@@ -141,7 +140,7 @@ pub(super) fn protection_refused(
         RefusalMeaning::Empty => (empty(), Vec::new()),
         RefusalMeaning::NotFoundElsewhere => elsewhere(target, &refused.meta),
         RefusalMeaning::NotFound => {
-            // The host hides protection from everybody but administrators behind the same words.
+            // The host also sends this to everyone who is not an administrator, to hide protection.
             let detail =
                 format!("branch protection: {} (the host shows it only to administrators)", refused.text());
             (Seen::Denied { reason: &reason::PERMISSION_DENIED, detail }, Vec::new())
@@ -154,21 +153,21 @@ pub(super) fn protection_refused(
     classic_unread(target, seen, warnings)
 }
 
-/// The host's record of the branch says that there is no classic rule: in the words of the other answer, so that a run
-/// says the same whichever it asked for.
+/// The result if the host's record of the branch reports no classic rule. The text is that of the other answer, so that
+/// a run reports the same whichever it requested.
 pub(super) fn unprotected(target: RepositoryName<'_>, branch: &str) -> (Observation, Classic) {
     let detail = format!("{branch}: Branch not protected");
     classic_unread(target, Seen::Nothing { reason: &BRANCH_UNPROTECTED, detail }, Vec::new())
 }
 
-/// The host did not say which branch is the default, and no other is configured.
+/// The host did not report the default branch, and no branch is configured.
 pub(super) fn no_default_branch(target: RepositoryName<'_>) -> Observation {
     let message = "branch protection: the host does not name the repository's default branch".to_string();
     let failed = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
     target.observation(&artifact::PROTECTION, Seen::Failed(failed))
 }
 
-/// What the manifest warns of: a branch that is not there or not protected, and one that is not the default.
+/// The warnings for the manifest: a missing or unprotected branch, or one that is not the default.
 pub(super) fn branch_warnings(
     target: RepositoryName<'_>,
     facts: &Facts,
@@ -187,7 +186,7 @@ pub(super) fn branch_warnings(
     if *verdict.reason == BRANCH_MISSING {
         warnings.push(target.warning(code, format!("branch {branch} does not exist")));
     }
-    // Where that decides, the check says so.
+    // If this determines the verdict, the check reports it.
     if let Some(default) = other_default.filter(|_| *verdict.reason != DEFAULT_BRANCH_DIFFERS) {
         let text = format!("branch {branch} was checked, but the default branch is {default}");
         warnings.push(target.warning("default_branch_differs", text));
@@ -195,7 +194,7 @@ pub(super) fn branch_warnings(
     warnings
 }
 
-/// The rules of rulesets.
+/// The rules from rulesets that the host returned.
 pub(super) fn rules_shown(
     target: RepositoryName<'_>,
     rules: Vec<BranchRule>,
@@ -211,7 +210,7 @@ pub(super) fn rules_shown(
     }
 }
 
-/// The ruleset with this number.
+/// The ruleset with this id that the host returned.
 pub(super) fn ruleset_shown(target: RepositoryName<'_>, id: u64, ruleset: &Ruleset, meta: &Meta) -> Seen {
     if ruleset.id.value() != Some(&id) {
         return broken(meta, format!("ruleset {id}: the host answered with another ruleset"));
@@ -220,29 +219,29 @@ pub(super) fn ruleset_shown(target: RepositoryName<'_>, id: u64, ruleset: &Rules
     Seen::artifact(NAME, &name, ruleset, None, meta)
 }
 
-/// Nothing was asked yet.
+/// A placeholder before any request.
 pub(super) fn nothing() -> Seen {
     Seen::Denied { reason: &reason::NO_EVIDENCE, detail: String::new() }
 }
 
-/// The repository is empty, by the host's word.
+/// The host reports that the repository is empty.
 pub(super) fn empty() -> Seen {
     Seen::Nothing { reason: &rules::reason::EMPTY_REPOSITORY, detail: "the repository is empty".to_string() }
 }
 
-/// The refusals that mean the same on every call about a repository: what was seen, and what to warn of.
+/// Interprets refusals that mean the same for every call about a repository. Returns the result and the warnings.
 pub(super) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) -> (Seen, Vec<Warning>) {
     let text = refused.text();
     let denial = match said(refused) {
         RefusalMeaning::Denied(denial) => denial,
         RefusalMeaning::NotFoundElsewhere => return elsewhere(target, &refused.meta),
-        // The host hides what may not be seen behind "Not Found"; other words for it say nothing about this.
+        // The host hides inaccessible resources behind "Not Found". Its variants have no meaning for this call.
         RefusalMeaning::NotFound
         | RefusalMeaning::Unprotected
         | RefusalMeaning::NoBranch
         | RefusalMeaning::Empty => Denial::Permission,
         RefusalMeaning::TooLarge | RefusalMeaning::LockedOut | RefusalMeaning::Nothing => {
-            // Not the host's own verdict on this repository, or no verdict at all.
+            // Not the host's decision about this repository, or no decision at all.
             return (Seen::Failed(refused_failure(what, refused)), Vec::new());
         }
     };
@@ -259,11 +258,11 @@ pub(super) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) 
     (Seen::Denied { reason, detail: format!("{what}: {text}") }, warnings)
 }
 
-/// A refusal as a collection error.
+/// A collection error for a refusal.
 pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     let reason = match refused.class {
         Class::NotFound => &reason::NOT_FOUND,
-        // A page from a proxy says nothing about what the token may see.
+        // A proxy's page says nothing about the token's permissions.
         Class::Forbidden(RefusalCause::Intermediary) => &reason::HOST_ERROR,
         Class::Unauthorized | Class::Forbidden(_) => &reason::PERMISSION_DENIED,
         _ => &reason::HOST_ERROR,
@@ -276,7 +275,7 @@ pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     }
 }
 
-/// 'Not Found' for a repository that is listed in the configuration.
+/// 'Not Found' for a configured repository.
 pub(super) fn repository_not_found() -> Failed {
     Failed {
         reason: &reason::NOT_FOUND,
@@ -295,8 +294,8 @@ pub(super) fn broken(meta: &Meta, message: String) -> Seen {
     })
 }
 
-/// A transferred repository answers under its old name, from wherever it is now. Settings of somebody else's
-/// repository are no evidence about this organization.
+/// Detects a transferred repository, which still answers under its old name. Another owner's settings are not evidence
+/// about this organization.
 pub(super) fn foreign(
     target: RepositoryName<'_>,
     meta: &Meta,
@@ -314,7 +313,7 @@ pub(super) fn foreign(
     Some((Seen::Denied { reason: &reason::NOT_FOUND, detail: text }, warnings))
 }
 
-/// An answer from another place that does not say whose repository it is about: nothing follows from it.
+/// The host redirected the request, and the answer does not name its repository, so it proves nothing.
 pub(super) fn elsewhere(target: RepositoryName<'_>, meta: &Meta) -> (Seen, Vec<Warning>) {
     let text = "the host answers for another repository: this one was renamed or transferred; configure its current \
                 name";

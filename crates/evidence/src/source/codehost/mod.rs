@@ -1,10 +1,11 @@
 //! The code host: organization settings, branch protection, CODEOWNERS.
 //!
-//! `config` is its section of the configuration, `dialect` how the host is spoken to, `calls` what it is asked, `wire` and
-//! `answer` how answers are read, `api` and `ask` make the calls, `look` and `owners` are what they mean, `record` the artifacts,
-//! `rules` what they must show, `scopes` what the token may do, `connect` and `preflight` the connection test, `population`,
-//! `exclusion` and `collect` the collection, `plan` its size. This file is the source as the rest of the tool sees it.
-//! It never writes to the host and never asks for code, diffs, commits or secrets.
+//! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
+//! `answer` parse and classify answers, `api` and `ask` make the calls, `look` and `owners` interpret the answers,
+//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect` and `preflight`
+//! are the connection test, `population`, `exclusion` and `collect` the collection, and `plan` its size. This file
+//! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
+//! commits or secrets.
 
 pub mod answer;
 mod api;
@@ -56,10 +57,10 @@ use crate::rule::Rule;
 use evidence_http::cache::Cache;
 use evidence_http::{Asked, Client, Meta};
 
-/// Its name.
+/// The name of this source.
 pub const NAME: SourceName = SourceName::new("codehost");
 
-/// What the tool must know of it.
+/// The static description of this source.
 pub static KIND: SourceKind = SourceKind {
     name: NAME,
     rules: rules::ALL,
@@ -140,12 +141,12 @@ impl CodeHostSession {
         Api { client: &self.client, base: &self.config.api_url, organization: &self.config.org }
     }
 
-    /// What a repository of the organization is called.
+    /// The subject for a repository of the organization.
     fn subject(&self, name: &str) -> Arc<str> {
         format!("{}/{name}", self.config.org).into()
     }
 
-    /// What is looked at in every repository.
+    /// The topics to check in every repository.
     fn topics(&self) -> impl Iterator<Item = Topic> + '_ {
         Topic::ALL.into_iter().filter(|topic| self.wants(*topic))
     }
@@ -201,7 +202,7 @@ impl Session for CodeHostSession {
 
     fn account(&self) -> SessionSummary {
         let rate_limit = self.client.quota().and_then(|status| {
-            // A host that leaves out a part is not quoted with a made-up one.
+            // Without a complete answer, report no limit rather than an invented one.
             let reset = jiff::Timestamp::from_second(status.reset?).ok()?.to_string();
             Some(RateLimitRecord { limit: status.limit?, remaining: status.remaining, reset })
         });

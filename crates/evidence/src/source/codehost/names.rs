@@ -1,16 +1,17 @@
-//! Names on the code host: organizations, repositories, branches. What is a name here cannot leave its place in a request path.
+//! Names on the code host: organizations, repositories, branches. A valid name cannot escape its segment of a request
+//! path.
 
 use evidence_settings::declare::CustomFormat;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
-/// The longest name of an organization or a repository, in characters.
+/// The maximum length of an organization's or a repository's name, in characters.
 const MAX_NAME: usize = 100;
 
-/// The longest branch name, in bytes.
+/// The maximum length of a branch name, in bytes.
 const MAX_BRANCH: usize = 255;
 
-/// Whether this is the name of a branch, and not a word for one.
+/// Whether this is the name of a branch, as opposed to [`DEFAULT_BRANCH`].
 pub(super) fn is_branch(text: &str) -> bool {
     text != DEFAULT_BRANCH && !text.is_empty() && branch(text).is_ok()
 }
@@ -48,7 +49,7 @@ pub(super) static EXCLUSION: CustomFormat = CustomFormat {
     max_length: None,
 };
 
-/// Each repository's default branch: the host's own word for it in rulesets. No branch can have this name.
+/// Each repository's default branch, as the host calls it in rulesets. No branch can have this name.
 pub(super) const DEFAULT_BRANCH: &str = "~DEFAULT_BRANCH";
 
 /// The name of a branch, or [`DEFAULT_BRANCH`].
@@ -69,7 +70,7 @@ fn organization(text: &str) -> Result<(), Complaint> {
     })
 }
 
-/// A name on the code host; also what keeps `..` and `/` out of request paths.
+/// Checks a name on the code host. This also keeps `..` and `/` out of request paths.
 fn name(what: &str, text: &str) -> Result<(), Complaint> {
     let allowed = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
     if text.is_empty() {
@@ -85,7 +86,7 @@ fn name(what: &str, text: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// The two names in `org/repo`.
+/// Splits `org/repo` into its two names.
 pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
     if text == "*" {
         return Err(Complaint::new("`*` cannot be an entry in a list")
@@ -116,7 +117,7 @@ fn exclusion(text: &str) -> Result<(), Complaint> {
     match text.split_once('/') {
         Some((organization, pattern)) if pattern.contains('*') && !pattern.contains('/') => {
             name("organization", organization)?;
-            // Whatever it stands for, the rest must be a part of a name.
+            // Whatever the `*` matches, the rest must be part of a valid name.
             name("repository", &pattern.replace('*', "x"))
         }
         None if text.contains('*') => Err(Complaint::new(format!("{} lacks the organization", quote(text)))

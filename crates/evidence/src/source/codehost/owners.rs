@@ -1,4 +1,4 @@
-//! What the code host's answers about the CODEOWNERS file mean.
+//! Interprets the code host's answers about the CODEOWNERS file.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,28 +18,28 @@ use crate::report::format::counted;
 use crate::rule::Verdict;
 use evidence_http::{Meta, RequestFailure};
 
-/// What a look at the CODEOWNERS file brought.
+/// The result of reading the CODEOWNERS file.
 #[derive(Debug, Clone)]
 pub(super) struct FileLook {
     pub(super) observation: Observation,
     pub(super) found: FoundFile,
 }
 
-/// The CODEOWNERS file, as far as there is one.
+/// The CODEOWNERS file, if one was found.
 #[derive(Debug, Clone)]
 pub(super) enum FoundFile {
     /// The file in effect.
     File {
         /// Its path.
         path: String,
-        /// What it says.
+        /// The parsed content.
         owners: CodeOwners,
     },
     /// The repository is empty.
     Empty,
-    /// No answer was anything but "Not Found", which may mean the repository.
+    /// Every answer was "Not Found", which may refer to the repository.
     NotFound,
-    /// There is none, or it was not read: the observation says why.
+    /// There is no file, or it was not read: the observation has the reason.
     Unread,
 }
 
@@ -53,13 +53,13 @@ impl FileLook {
         FileLook::unread(target, failed("CODEOWNERS", failure))
     }
 
-    /// The same with warnings.
+    /// Adds warnings.
     pub(super) fn warned(mut self, warnings: Vec<Warning>) -> FileLook {
         self.observation.warnings.extend(warnings);
         self
     }
 
-    /// The inspection of the look, without the owners that the host calls unknown.
+    /// Judges the file without the owners that the host calls unknown.
     pub(super) fn judged(self, target: RepositoryName<'_>, unknown: &HashSet<(usize, String)>) -> Inspection {
         let FileLook { observation, found } = self;
         let subject = Arc::clone(&observation.subject);
@@ -76,7 +76,7 @@ impl FileLook {
     }
 }
 
-/// What the host finds wrong with the CODEOWNERS file.
+/// The problems that the host finds in the CODEOWNERS file.
 pub(super) fn errors_shown(target: RepositoryName<'_>, errors: &CodeownersErrors, meta: &Meta) -> Seen {
     let name = target.artifact_name(artifact::CODEOWNERS_ERRORS.name);
     Seen::artifact(NAME, &name, errors, None, meta)
@@ -96,7 +96,7 @@ pub(super) fn unknown_owners(path: &str, errors: &CodeownersErrors) -> HashSet<(
     errors.errors.value().into_iter().flatten().filter_map(owner).collect()
 }
 
-/// The repository has no file in any place; `other` is what was found in the place of one.
+/// No location has a file. `other` is something else that was found in a location.
 pub(super) fn no_file(other: Option<(&str, NotAFile)>) -> Seen {
     match other {
         Some((place, what)) => Seen::Nothing {
@@ -110,7 +110,7 @@ pub(super) fn no_file(other: Option<(&str, NotAFile)>) -> Seen {
     }
 }
 
-/// What a file's record comes to by itself; `None` if it came without the content.
+/// Interprets a file's record; `None` if it omits the content.
 pub(super) fn file_shown(
     target: RepositoryName<'_>,
     place: &str,
@@ -123,10 +123,10 @@ pub(super) fn file_shown(
     let content = file.content.as_deref().unwrap_or_default();
     let is_base64 = file.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("base64"));
     if !is_base64 || (content.is_empty() && file.size.is_some_and(|size| size > 0)) {
-        // Over 1 MB the record comes without the content.
+        // Records of files over 1 MB omit the content.
         return None;
     }
-    // The host breaks the text every 60 characters; a strict decoder would refuse every one of them.
+    // The host wraps the text after 60 characters, which a strict decoder would refuse.
     let stripped: Vec<u8> = content.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let decoded = match BASE64.decode(&stripped) {
         Ok(decoded) => decoded,
@@ -139,7 +139,7 @@ pub(super) fn file_shown(
     let said = file.size.filter(|size| *size != length);
     let mut look = codeowners_artifact(target, place, Some(file), decoded, meta);
     if let Some(size) = said {
-        // The answer was whole, or it would be no JSON: what was read is judged, and the difference is told.
+        // The answer was complete, or it would not be valid JSON. Judge the content, and warn of the difference.
         let text = format!("{place}: received {length} bytes, but the host reported {size}");
         look.observation.warnings.push(target.warning("codeowners_size_differs", text));
     }

@@ -1,4 +1,4 @@
-//! What a collection would take, counted without collecting.
+//! Plans a collection: counts its requests and artifacts without collecting.
 
 use super::api::is_partial;
 use super::artifact;
@@ -34,7 +34,7 @@ impl CodeHostSession {
         if self.config.collects(&artifact::ORGANIZATION_SETTINGS) {
             plan.artifacts.push(("organization settings", 1));
         }
-        // A repository that only the configuration names may have to be asked for itself.
+        // A repository that only the configuration names may need a request of its own.
         if matches!(self.config.repos, Repositories::Listed(_)) {
             plan.requests_maximum += repositories;
             plan.requests_minimum += if self.asks_details() { repositories } else { 0 };
@@ -55,7 +55,7 @@ impl CodeHostSession {
         Ok(plan)
     }
 
-    /// What a plan need not spend because an earlier run kept it: at most one answer for each repository and topic.
+    /// Accounts for answers kept from an earlier run: at most one per repository and topic.
     fn spare(&self, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
         let now = self.client.now();
         let mut add = |kinds: &[Option<u8>], most: u64| {
@@ -108,7 +108,7 @@ impl CodeHostSession {
             }
             Some(last) => {
                 let end = self.api().last_page(&last).await.map_err(problem)?;
-                // Of the pages between only the number is known: none of them counts as excluded.
+                // Of the pages between, only the number is known, so none of their repositories count as excluded.
                 add(&mut count, &first.value);
                 add(&mut count, &end.value);
                 let before = last.number.saturating_sub(1).saturating_mul(PAGE_SIZE);
@@ -121,14 +121,14 @@ impl CodeHostSession {
     }
 }
 
-/// How many repositories there are, as far as a plan asks.
+/// The number of repositories, as far as a plan reads them.
 #[derive(Default)]
 struct RepositoryCount {
     listed: u64,
-    /// Those of them that are known to be left out.
+    /// How many of them are known to be excluded.
     excluded: u64,
     pages: u64,
-    /// The host says that it left some out.
+    /// Whether the host says that it omitted some.
     partial: bool,
 }
 

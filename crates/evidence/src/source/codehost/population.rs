@@ -1,4 +1,4 @@
-//! The repositories in scope: those of the configuration, or what discovery lists, as far as the list can be believed.
+//! The repositories in scope: the configured ones, or those that discovery lists, as far as the list is trustworthy.
 
 mod discovery;
 
@@ -17,53 +17,53 @@ use crate::rule::reason;
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Asked, recorded};
 
-/// What documents call a member of the population.
+/// The kind of a repository in the population.
 const REPOSITORY: &str = "repository";
 
-/// Why one is not in scope that the configuration leaves out.
+/// The code for a repository that the configuration excludes.
 const EXCLUDED: &str = "excluded";
 
-/// What documents call the listing that brings them.
+/// The name of the repository listing in documents.
 const LISTING: &str = "repository_listing";
 
-/// What `X-GitHub-SSO: partial-results` says.
+/// The text for `X-GitHub-SSO: partial-results`.
 pub(super) const PARTIAL: &str =
     "the host omitted repositories from the list: the token is not authorized for single sign-on";
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
 pub(super) struct ScopedRepository {
-    /// Owner and name: what everything about it is called, shared by all of it.
+    /// `owner/name`, shared by everything about the repository.
     pub(super) subject: Arc<str>,
     pub(super) origin: Origin,
 }
 
-/// How it is known that a repository is there.
+/// How the repository is known.
 #[derive(Debug, Clone)]
 pub(super) enum Origin {
     /// Discovery listed it.
     Discovered(Details),
-    /// Only the configuration names it. The host is asked at most once, by whichever look needs it first.
+    /// Only the configuration names it. The first look that needs its details requests them, at most once.
     Named(Arc<OnceCell<Itself>>),
 }
 
-/// The answer about a repository itself, and what was asked.
+/// The host's record of a repository, and the requests for it.
 #[derive(Debug)]
 pub(super) struct Itself {
     pub(super) details: Result<Details, Seen>,
     pub(super) requests: Vec<Asked>,
 }
 
-/// What is known of a repository itself: nothing, for the reason that was seen, or something.
+/// What is known about a repository: its details, or why they could not be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) details: Result<&'a Details, &'a Seen>,
-    /// The requests behind it; none if discovery has brought it.
+    /// The requests for the details; empty if discovery listed the repository.
     pub(super) requests: &'a [Asked],
 }
 
 impl Known<'_> {
-    /// The observation of a look at `what`, with these requests behind it too. If nothing is known, it says so instead.
+    /// Adds these requests to an observation about `what`. If the details are missing, the observation says so instead.
     pub(super) fn behind(self, mut observation: Observation, what: &str) -> Observation {
         observation.requests.splice(0..0, self.requests.iter().cloned());
         let Err(seen) = self.details else { return observation };
@@ -78,17 +78,17 @@ impl Known<'_> {
     }
 }
 
-/// The names that a listing has shown so far.
+/// The names in a listing so far.
 #[derive(Default)]
 pub(super) struct Names {
-    /// Of repositories, in lower case.
+    /// Names of repositories, in lower case.
     repositories: HashSet<String>,
-    /// Of branches and the like: nearly all repositories share them.
+    /// Other names, such as branches, which nearly all repositories share.
     others: HashSet<Arc<str>>,
 }
 
 impl Names {
-    /// One copy of `name`, however many repositories have it.
+    /// A shared copy of `name`.
     fn shared(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.others.get(name) {
             return Arc::clone(known);
@@ -99,20 +99,20 @@ impl Names {
     }
 }
 
-/// What the host says of a repository itself.
+/// The details in the host's record of a repository.
 #[derive(Debug, Clone)]
 pub(super) struct Details {
     pub(super) archived: bool,
     pub(super) default_branch: Option<Arc<str>>,
-    /// The token's user administers it.
+    /// Whether the token's user administers it.
     pub(super) administered: bool,
-    /// Its size does not show that it holds something.
+    /// Whether its size does not prove that it has content.
     pub(super) may_be_empty: bool,
 }
 
 impl Details {
     pub(super) fn of(repository: &wire::Repository, names: &mut Names) -> Details {
-        // The name becomes part of an address.
+        // The name becomes part of a URL.
         let default_branch = repository.default_branch.as_deref().filter(|name| names::is_branch(name));
         Details {
             archived: repository.archived.unwrap_or(false),
@@ -129,17 +129,17 @@ impl ScopedRepository {
     }
 }
 
-/// The repositories in scope, and what could not be found out about them.
+/// The repositories in scope, and the problems of finding them.
 pub(super) struct Population {
     pub(super) discovered: Option<u64>,
     pub(super) repositories: Vec<ScopedRepository>,
-    /// Everything that was found, in the order of the names.
+    /// Every member, in the order of names.
     pub(super) members: Vec<Member>,
     pub(super) found: Vec<CollectionItem>,
 }
 
 impl CodeHostSession {
-    /// The repositories in scope: those of the configuration, or what discovery lists.
+    /// The repositories in scope: the configured ones, or those that discovery lists.
     pub(super) async fn population(&self) -> Population {
         if self.topics().next().is_none() {
             let (repositories, members, found) = Default::default();
@@ -179,7 +179,7 @@ impl CodeHostSession {
         }
     }
 
-    /// The repository as it is looked at, if its name may become part of a path and of a call.
+    /// The repository in scope, if its name is safe as part of a path and a URL.
     pub(super) fn scoped(
         &self,
         repository: &wire::Repository,
@@ -198,7 +198,7 @@ impl CodeHostSession {
         }
     }
 
-    /// A pattern that leaves nothing out is likely misspelt, and what it was meant for is collected.
+    /// Warns of patterns that match nothing: they are probably misspelt, and the intended repositories are collected.
     fn excluded_nothing(&self, exclusion: &Exclusion<'_>) -> impl Iterator<Item = CollectionItem> {
         let org = &self.config.org;
         exclusion.unused().map(move |pattern| {
@@ -207,7 +207,7 @@ impl CodeHostSession {
         })
     }
 
-    /// What the organization says that it has.
+    /// The organization's own repository counts.
     pub(super) fn host_totals(&self) -> Vec<(&'static str, u64)> {
         let totals = [
             ("public_repos", self.counts.public_repos),
@@ -216,7 +216,7 @@ impl CodeHostSession {
         totals.into_iter().filter_map(|(name, count)| Some((name, count?))).collect()
     }
 
-    /// If the organization says that it has more repositories than were listed: that in words, and how many more.
+    /// If the organization reports more repositories than were listed: a text, and how many more.
     pub(super) fn unlisted(&self, listed: u64) -> Option<(String, u64)> {
         let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
         let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
@@ -225,7 +225,7 @@ impl CodeHostSession {
         Some((text, unlisted))
     }
 
-    /// The repository's name, if it may become part of a path and of a call.
+    /// The repository's name, if it is safe as part of a path and a URL.
     fn accept(&self, full_name: Option<&str>, names: &mut HashSet<String>) -> Result<Box<str>, Failed> {
         let problem = |text: String| Failed {
             reason: &reason::HOST_ERROR,
@@ -249,7 +249,7 @@ impl CodeHostSession {
         Ok(name.into())
     }
 
-    /// A part of the population is unknown: for everything that is looked at in repositories, something was not read.
+    /// Records that a part of the population is unknown, for every topic.
     fn undiscovered(&self, found: &mut Vec<CollectionItem>, problem: &Failed) {
         for topic in self.topics() {
             found.push(self.unread(topic.kind(), Seen::Failed(problem.clone())));
@@ -257,7 +257,7 @@ impl CodeHostSession {
     }
 }
 
-/// A name that can be part of a path and a file name without becoming another one.
+/// Whether a name can be part of a path and a file name without changing its meaning.
 fn is_repository_name(name: &str) -> bool {
     (1..=100).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))

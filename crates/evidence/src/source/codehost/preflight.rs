@@ -1,7 +1,8 @@
-//! The permission part of the connection test: one repository is asked for everything that the rules want, so that what
-//! the token cannot read is reported before a long run instead of after it.
+//! The permission part of the connection test: reads everything that the rules need of one repository, so that missing
+//! permissions are reported before a long run, not after it.
 //!
-//! Nothing is asked twice: the first page of the listing and the looks at the repository wait here for the collection.
+//! No request is repeated: the first page of the listing and the observations of the repository are kept for the
+//! collection.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,16 +21,16 @@ use crate::observation::{Inspection, Seen};
 use crate::source::CollectionItem;
 use evidence_http::{Asked, recorded, replay};
 
-/// What the connection test has asked beyond the organization, until it is used.
+/// The results of the connection test beyond the organization, until the collection takes them.
 #[derive(Default)]
 pub(super) struct Preflight {
     page: Mutex<Option<(FirstPage, Vec<Asked>)>>,
     looks: Mutex<Vec<Probe>>,
-    /// What could not be read, in words: a collection lacks it.
+    /// What could not be read, as text: a collection will lack it.
     pub(super) lacking: Vec<String>,
 }
 
-/// A look that was made.
+/// A look that the connection test made.
 struct Probe {
     subject: Arc<str>,
     topic: Topic,
@@ -38,11 +39,11 @@ struct Probe {
 }
 
 impl CodeHostSession {
-    /// Asks one repository, and says what the token cannot read.
+    /// Reads one repository, and warns of what the token cannot read.
     pub(super) async fn preflight(&mut self) {
         let mut lacking = Vec::new();
         if let Some(CollectionItem::Inspected(found)) = self.organization_found() {
-            // The connection test warns of it in its own words.
+            // The connection test has its own warning for this.
             lacking.extend(denied(&found).filter_map(|check| check.verdict.actual));
         }
         if let Some(repository) = self.first_repository().await {
@@ -58,7 +59,7 @@ impl CodeHostSession {
             }
             *self.preflight.looks.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
         }
-        // What says nothing about the repository itself is said by every look at it.
+        // Problems unrelated to the repository appear in every look at it.
         lacking.dedup();
         self.preflight.lacking = lacking;
     }
@@ -69,7 +70,7 @@ impl CodeHostSession {
         Probe { subject, topic, found, asked }
     }
 
-    /// The first repository in scope: of `repos`, or of the first page of the listing.
+    /// The first repository in scope: from `repos`, or from the first page of the listing.
     async fn first_repository(&self) -> Option<ScopedRepository> {
         self.topics().next()?;
         let mut exclusion = Exclusion::new(&self.config.exclude);
@@ -88,7 +89,7 @@ impl CodeHostSession {
         }
     }
 
-    /// The first that is not archived, since nothing of an archived one can be lacking; else the first.
+    /// The first repository that is not archived, since an archived one is exempt from checks; else the first.
     fn first_of(&self, page: &[wire::Repository], exclusion: &mut Exclusion<'_>) -> Option<ScopedRepository> {
         let mut in_scope = page
             .iter()
@@ -105,7 +106,7 @@ impl CodeHostSession {
         in_scope.find(|repository| !archived(repository)).or(Some(first))
     }
 
-    /// The first page of the listing, asked for unless the connection test has it.
+    /// The first page of the listing, requested unless the connection test has read it.
     pub(super) async fn first_page(&self) -> FirstPage {
         let kept = self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner).take();
         match kept {
@@ -117,7 +118,7 @@ impl CodeHostSession {
         }
     }
 
-    /// The look of the connection test, if it made this one.
+    /// The result of the connection test, if it made this look.
     pub(super) fn probed(&self, task: &Task) -> Option<CollectionItem> {
         let mut looks = self.preflight.looks.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |probe: &Probe| probe.topic == task.topic && probe.subject == task.repository.subject;
@@ -129,7 +130,7 @@ impl CodeHostSession {
 }
 
 impl Probe {
-    /// What the token may not read, and what it takes.
+    /// What the token may not read, and the permission to grant.
     fn denied(&self) -> Vec<String> {
         let CollectionItem::Inspected(inspection) = &self.found else { return Vec::new() };
         let observed = inspection.observations.iter().flat_map(|observation| &observation.requests);
@@ -145,7 +146,7 @@ impl Probe {
         denied(inspection).map(told).collect()
     }
 
-    /// What could not be obtained for another reason.
+    /// What could not be read for another reason.
     fn failed(&self) -> impl Iterator<Item = String> {
         let inspection = match &self.found {
             CollectionItem::Inspected(inspection) => Some(inspection),
@@ -160,9 +161,9 @@ impl Probe {
     }
 }
 
-/// The checks that are undecided because the token may not read something.
+/// The checks that are undecided because of a missing permission.
 fn denied(inspection: &Inspection) -> impl Iterator<Item = Check> {
-    // A failure has the same reason where the host no longer accepts the token, and is told as one.
+    // If the host no longer accepts the token, a failure has the same reason. It is reported as a failure.
     let failed =
         inspection.observations.iter().any(|observation| matches!(observation.seen, Seen::Failed(_)));
     let checks = if failed { Vec::new() } else { evaluate::checks_alone(inspection.clone()) };

@@ -1,6 +1,6 @@
 //! The code host's artifacts: exactly the specification's fields.
 //!
-//! The host sends much more; there is no field to put it in.
+//! The host sends much more, but there is no field for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ pub struct OrganizationSettings {
     /// The organization's name.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub login: Field<String>,
-    /// The organization's number.
+    /// The organization's id.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub id: Field<u64>,
     /// Whether every member must use two factors.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub two_factor_requirement_enabled: Field<bool>,
-    /// What members may do in every repository.
+    /// The base permission of members for every repository.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub default_repository_permission: Field<String>,
     /// Whether members may create repositories.
@@ -33,7 +33,7 @@ pub struct OrganizationSettings {
 /// `repo_{owner}_{repo}_branch_protection.json`: exactly the specification's fields.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BranchProtection {
-    /// The call's own address.
+    /// The URL of the call.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub url: Field<String>,
     /// The review rule; absent if no review is required.
@@ -42,7 +42,7 @@ pub struct BranchProtection {
     /// The status-check rule; absent if no check is required.
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub required_status_checks: Field<RequiredStatusChecks>,
-    /// Whether the rule holds for administrators.
+    /// Whether the rule applies to administrators.
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub enforce_admins: Field<EnforceAdmins>,
 }
@@ -59,7 +59,7 @@ pub struct RequiredReviews {
     /// Whether a code owner must review.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub require_code_owner_reviews: Field<bool>,
-    /// How many approving reviews are required.
+    /// The number of required approving reviews.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub required_approving_review_count: Field<u64>,
     /// Who may merge without the required review.
@@ -67,7 +67,7 @@ pub struct RequiredReviews {
     pub bypass_pull_request_allowances: Field<Actors>,
 }
 
-/// Users, teams and apps, reduced to names: the host sends whole profiles of people, which are not evidence.
+/// Users, teams and apps, reduced to names: the host sends whole profiles, which are not evidence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Actors {
     /// Users.
@@ -104,8 +104,8 @@ pub struct RequiredStatusChecks {
     /// The names of the required checks.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub contexts: Field<Vec<String>>,
-    /// The newer form of the same list. Not a field of the artifact; a rule whose checks stand only here is
-    /// configured all the same, and the check's `actual` names them.
+    /// The newer form of the same list. Not a field of the artifact. A rule with checks only in this list still counts
+    /// as configured, and the check's `actual` names them.
     #[serde(default, deserialize_with = "sections", skip_serializing)]
     pub checks: Field<Vec<StatusCheck>>,
 }
@@ -120,37 +120,37 @@ pub struct StatusCheck {
 /// `enforce_admins`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct EnforceAdmins {
-    /// The setting's own address.
+    /// The URL of the setting.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub url: Field<String>,
-    /// Whether the rule holds for administrators.
+    /// Whether the rule applies to administrators.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub enabled: Field<bool>,
 }
 
-/// `repo_{owner}_{repo}_branch_rules.json`: what the rulesets of every level demand of the branch.
+/// `repo_{owner}_{repo}_branch_rules.json`: what rulesets of every level require for the branch.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BranchRules {
     /// The active rules, as the host lists them.
     pub rules: Vec<BranchRule>,
 }
 
-/// A rule of a ruleset, reduced to what is judged.
+/// A rule of a ruleset, reduced to the judged fields.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BranchRule {
-    /// What it demands, such as `pull_request`.
+    /// The requirement, such as `pull_request`.
     #[serde(default, rename = "type", skip_serializing_if = "Field::is_absent")]
     pub kind: Field<String>,
-    /// The parameters that are judged; absent for a rule of another type.
+    /// The judged parameters; absent for a rule of another type.
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub parameters: Field<RuleParameters>,
     /// `Repository`, `Organization` or `Enterprise`.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub ruleset_source_type: Field<String>,
-    /// Whose ruleset it is.
+    /// The owner of the ruleset.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub ruleset_source: Field<String>,
-    /// The number of its ruleset.
+    /// The id of the ruleset.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub ruleset_id: Field<u64>,
 }
@@ -158,7 +158,7 @@ pub struct BranchRule {
 /// `parameters` of a rule of a ruleset.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RuleParameters {
-    /// How many approving reviews are required.
+    /// The number of required approving reviews.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub required_approving_review_count: Field<u64>,
     /// The required status checks.
@@ -172,7 +172,7 @@ pub struct RuleParameters {
 /// A required workflow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Workflow {
-    /// Its file.
+    /// The path of the workflow file.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub path: Field<String>,
 }
@@ -180,10 +180,10 @@ pub struct Workflow {
 /// `repo_{owner}_{repo}_ruleset_{id}.json`: who can bypass a ruleset.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ruleset {
-    /// Its number.
+    /// The ruleset's id.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub id: Field<u64>,
-    /// Who can bypass it. The host leaves it out for users who cannot change the ruleset, which is not the same as an
+    /// Who can bypass it. The host omits this for users who cannot change the ruleset, which is not the same as an
     /// empty list.
     #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub bypass_actors: Field<Vec<BypassActor>>,
@@ -195,7 +195,7 @@ pub struct Ruleset {
 /// One of `bypass_actors`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BypassActor {
-    /// The number of the team, app, user or role.
+    /// The id of the team, app, user or role.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub actor_id: Field<i64>,
     /// `RepositoryRole`, `OrganizationAdmin`, `Team`, `Integration`, `DeployKey`, `User` or `EnterpriseOwner`.
@@ -206,7 +206,7 @@ pub struct BypassActor {
     pub bypass_mode: Field<String>,
 }
 
-/// `repo_{owner}_{repo}_codeowners_errors.json`: what the host finds wrong with the CODEOWNERS file.
+/// `repo_{owner}_{repo}_codeowners_errors.json`: the problems that the host finds in the CODEOWNERS file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct CodeownersErrors {
     /// The problems.
@@ -220,13 +220,13 @@ pub struct CodeownersError {
     /// The line, from 1.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub line: Field<u64>,
-    /// The character in the line, from 1.
+    /// The column, from 1.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub column: Field<u64>,
-    /// What is wrong, such as `Unknown owner`.
+    /// The kind of problem, such as `Unknown owner`.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub kind: Field<String>,
-    /// The line as it is in the file.
+    /// The line's text, verbatim.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub source: Field<String>,
     /// The file.

@@ -1,13 +1,13 @@
-//! What a token may do, as far as the host says.
+//! The permissions of a token, as far as the host reports them.
 //!
-//! A classic token's scopes come with every answer. A fine-grained or app token's permissions are not in any
-//! answer, so that nothing is concluded about them, neither "harmless" nor "forbidden".
+//! Every answer contains the scopes of a classic token. No answer contains the permissions of a fine-grained or app
+//! token, so they count neither as harmless nor as forbidden.
 
 use evidence_http::Meta;
 
-/// The scopes that cannot change anything, with the two that the specification names.
+/// The scopes that cannot change anything, and the two that the specification names.
 ///
-/// An allow-list: a name that is not here is forbidden, also one that the host invents tomorrow.
+/// An allow-list: any other name is forbidden, including those that the host may add.
 const ALLOWED: &[&str] = &[
     "public_repo",
     "repo:read",
@@ -26,27 +26,27 @@ const ALLOWED: &[&str] = &[
     "read:network_configurations",
 ];
 
-/// Scopes that contain `read:org`. The host leaves a scope out when a wider one contains it.
+/// Scopes that include `read:org`. The host omits a scope that a wider one includes.
 const IMPLY_READ_ORG: &[&str] = &["read:org", "write:org", "admin:org"];
 
-/// What the host says about the token's scopes.
+/// The host's report about the token's scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Scopes {
     /// A classic token with these scopes.
     Classic(Vec<String>),
-    /// A classic token without any scope: it reads public data.
+    /// A classic token without scopes, which can only read public data.
     None,
-    /// No header: a fine-grained or app token, whose permissions no answer has.
+    /// No header: a fine-grained or app token, whose permissions are never reported.
     NotReported,
 }
 
 impl Scopes {
-    /// What an answer says of the token's scopes.
+    /// The scopes in an answer.
     pub(super) fn of(meta: &Meta) -> Scopes {
         Scopes::from_header(meta.header("x-oauth-scopes"))
     }
 
-    /// Reads `X-OAuth-Scopes`; `None` if the header was not sent.
+    /// Parses `X-OAuth-Scopes`; `None` if the header is missing.
     fn from_header(header: Option<&str>) -> Scopes {
         let Some(header) = header else { return Scopes::NotReported };
         let mut names: Vec<String> =
@@ -56,7 +56,7 @@ impl Scopes {
         if names.is_empty() { Scopes::None } else { Scopes::Classic(names) }
     }
 
-    /// The scopes that could change something. Whole names are compared: `repo` is a part of `public_repo`.
+    /// The scopes that could change something. Compares whole names, because `repo` is a part of `public_repo`.
     pub(super) fn forbidden(&self) -> Vec<&str> {
         match self {
             Scopes::Classic(names) => {
@@ -66,7 +66,7 @@ impl Scopes {
         }
     }
 
-    /// Whether the token can read the organization as a member; `None` if the host does not report it.
+    /// Whether the token can read the organization as a member; `None` if not reported.
     pub(super) fn reads_organization(&self) -> Option<bool> {
         match self {
             Scopes::Classic(names) => Some(names.iter().any(|name| IMPLY_READ_ORG.contains(&name.as_str()))),
@@ -75,7 +75,7 @@ impl Scopes {
         }
     }
 
-    /// For `run.json` and the connection line.
+    /// The text for `run.json` and the connection line.
     pub(super) fn text(&self) -> String {
         match self {
             Scopes::Classic(names) => names.join(", "),

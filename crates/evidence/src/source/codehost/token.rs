@@ -1,32 +1,32 @@
-//! The credential of a host. It can be sent, and it can be looked for in artifacts; it cannot be printed.
+//! The host's access token. It can be sent, and searched for in artifacts, but never printed.
 
 use std::fmt;
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-/// An access token. `Debug` shows that there is one, never what it is; there is no `Display`.
+/// An access token. `Debug` never prints its value, and there is no `Display`.
 #[derive(Clone)]
 pub(super) struct Token(SecretString);
 
 /// Why a variable's value cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
-    /// Nothing but white space.
+    /// Empty, or only white space.
     #[error("it is empty")]
     Empty,
-    /// A space or control character inside: a broken paste or a file with more than the token in it.
+    /// A space or control character inside: a bad paste, or a file with more than the token.
     #[error("it has spaces, line breaks or other characters that tokens never contain")]
     NotOneWord,
 }
 
 impl Token {
-    /// A token from a variable's value. White space around it is dropped, since a token read from a file brings a
-    /// line break along.
+    /// A token from a variable's value. Surrounding white space is dropped, since a token read from a file ends with a
+    /// line break.
     ///
     /// # Errors
     ///
-    /// If nothing is left, or something is left that is not a valid header value.
+    /// Fails if the rest is empty or not a valid header value.
     pub(super) fn new(value: &str) -> Result<Token, TokenError> {
         let value = value.trim();
         if value.is_empty() {
@@ -38,12 +38,12 @@ impl Token {
         Ok(Token(SecretString::from(value)))
     }
 
-    /// The value, for the screen that looks for it in artifacts.
+    /// The value, for the screen.
     pub(super) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// What kind of token the code host's documented prefix says it is, for messages.
+    /// The kind of token, by the code host's documented prefix, for messages.
     pub(super) fn kind(&self) -> &'static str {
         const PREFIXES: &[(&str, &str)] = &[
             ("github_pat_", "fine-grained token"),

@@ -1,10 +1,10 @@
-//! What is looked at in every repository.
+//! The topics checked in every repository.
 
 use super::artifact;
 use super::calls;
 use crate::observation::ArtifactKind;
 
-/// What is looked at in every repository.
+/// A topic checked in every repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
     /// The protection of the branch.
@@ -24,7 +24,7 @@ impl Topic {
         }
     }
 
-    /// For people.
+    /// The display name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Topic::Protection => "branch protection",
@@ -32,9 +32,10 @@ impl Topic {
         }
     }
 
-    /// Requests at most. Branch protection: the classic rule, a page of rules, and one ruleset; for a repository that has
-    /// neither the branch nor any content, whether it is empty. CODEOWNERS: three places, and the file's own bytes.
-    /// Where answers are kept, also the branch itself; and instead of the second place, three directories.
+    /// The maximum number of requests. Branch protection: the classic rule, a page of rules, and one ruleset; for a
+    /// repository with neither the branch nor content, a check whether it is empty. CODEOWNERS: three locations, and
+    /// the file's own bytes. With kept answers, also the branch itself; and instead of the second location, three
+    /// directories.
     pub(super) fn most_requests(self, keeps_answers: bool) -> u64 {
         match self {
             Topic::Protection => 3 + u64::from(keeps_answers),
@@ -42,7 +43,7 @@ impl Topic {
         }
     }
 
-    /// What the cache calls its answers: what is there, and what shows that it is not.
+    /// The cache's names for its answers: the one for an existing setting, and the one for its absence.
     pub(super) fn kept_as(self) -> [Option<u8>; 2] {
         match self {
             Topic::Protection => [calls::PROTECTION.kept_as(), calls::BRANCH.kept_as()],

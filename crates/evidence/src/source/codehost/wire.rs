@@ -1,9 +1,9 @@
-//! The code host's answers as they come over the wire, reduced to the fields that are used.
+//! The code host's answers on the wire, reduced to the fields that are used.
 //!
-//! Tolerant: a field that is missing or unknown is not an error, since the host's own examples break its own schema here
-//! and there. A field of another type than documented is one: guessing what it means would invent evidence.
+//! A missing or unknown field is not an error, since the host's own examples sometimes violate its schema. A field of
+//! another type than documented is, because guessing its meaning would invent evidence.
 //!
-//! What is `reduced` is what is kept of an answer between runs: the fields that are used, in the host's own form.
+//! The `reduced` functions return what is kept of an answer between runs: the used fields, in the host's own form.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub(super) struct Organization {
     pub(super) counts: RepositoryCounts,
 }
 
-/// How many repositories the organization has, as far as this token shows.
+/// The organization's repository counts, as far as this token may see them.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 pub(super) struct RepositoryCounts {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,22 +67,22 @@ pub(super) struct Repository {
     pub(super) default_branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) visibility: Option<String>,
-    /// In KiB, recalculated now and then: 0 for an empty repository, and for a new one.
+    /// In KiB, updated from time to time: 0 for an empty repository, and for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) permissions: Option<Permissions>,
 }
 
-/// What the token's user may do in a repository.
+/// The permissions of the token's user in a repository.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub(super) struct Permissions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) admin: Option<bool>,
 }
 
-/// What a page of the listing may weigh in memory. A hundred repositories with long names are 15 kB; pages of whoever is
-/// not the host may hold a million, and a thousand pages may be in memory at the same time.
+/// The maximum memory use of a page of the listing. A hundred repositories with long names take 15 kB. A server other
+/// than the host can send a million, and a thousand pages may be in memory at the same time.
 const PAGE_WEIGHT: usize = 128 * 1024;
 
 impl Repository {
@@ -105,8 +105,8 @@ pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> 
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
 ///
-/// A section that is not configured is left out, so any object would read as a rule that requires nothing. The host's
-/// answer always has its own address; one with another address, or none, is something else.
+/// The host omits sections that are not configured, so any object would read as a rule without requirements. A real
+/// answer always has its own URL; an object with another URL, or none, is something else.
 pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     let protection: BranchProtection = object(bytes)?;
     if protection.url.value().is_some_and(|url| url.ends_with("/protection")) {
@@ -118,7 +118,7 @@ pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
 
 pub(super) fn reduced_protection(protection: &BranchProtection) -> Vec<u8> {
     let mut kept = map(protection);
-    // The newer form of the list is not a field of the artifact, and is judged.
+    // The newer list is judged, although it is not a field of the artifact.
     if let Field::Value(required) = &protection.required_status_checks
         && let Some(section) = kept.get_mut("required_status_checks").and_then(Value::as_object_mut)
     {
@@ -134,7 +134,7 @@ pub(super) fn reduced_protection(protection: &BranchProtection) -> Vec<u8> {
     json_bytes(&kept)
 }
 
-/// `GET /repos/{owner}/{repo}/rules/branches/{branch}`: rules of types that are not judged lose their parameters.
+/// `GET /repos/{owner}/{repo}/rules/branches/{branch}`. Rules of types that are not judged lose their parameters.
 pub(super) fn rules(bytes: &[u8]) -> Result<Vec<BranchRule>, ParseError> {
     let rules: Vec<BranchRule> = Object::all(serde_json::from_slice(bytes)?);
     if rules.iter().any(|rule| rule.kind.value().is_none()) {
@@ -163,7 +163,7 @@ pub(super) fn codeowners_errors(bytes: &[u8]) -> Result<CodeownersErrors, ParseE
     }
 }
 
-/// `GET /repos/{owner}/{repo}`. That it exists proves something, so it must be a repository.
+/// `GET /repos/{owner}/{repo}`. The answer proves that the repository exists, so it must really be a repository.
 pub(super) fn repository(bytes: &[u8]) -> Result<Repository, ParseError> {
     let repository: Repository = object(bytes)?;
     if repository.id.is_some() || repository.full_name.is_some() {
@@ -181,11 +181,11 @@ pub(super) enum Contents {
     Other(NotAFile),
 }
 
-/// What can be in the place of a file.
+/// What can take the place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotAFile {
     Directory,
-    /// One that leads nowhere, or out of the repository: the host sends the target's content otherwise.
+    /// A link that leads nowhere, or out of the repository: otherwise the host sends the target's content.
     SymbolicLink,
     Submodule,
 }
@@ -211,17 +211,17 @@ pub(super) struct File {
     pub(super) encoding: Option<String>,
     pub(super) content: Option<String>,
     pub(super) url: Option<String>,
-    /// Before 2026-03-10 the API calls a submodule a file; this gives it away.
+    /// Before 2026-03-10 the API calls a submodule a file; this field reveals it.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "there")]
     submodule_git_url: Option<IgnoredAny>,
 }
 
-/// Of what was ignored it is known that it was there.
+/// Of an ignored value, only its presence is kept.
 fn there<S: Serializer>(_: &Option<IgnoredAny>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(true)
 }
 
-/// An entry of a directory, of which nothing is used. A list of anything else is not a directory.
+/// An unused entry of a directory. A list of anything but objects is not a directory.
 #[derive(Deserialize)]
 struct Entry {}
 
@@ -241,12 +241,12 @@ impl Contents {
                 Ok(Contents::Other(NotAFile::Submodule))
             }
             (Some("dir"), _) => Ok(Contents::Other(NotAFile::Directory)),
-            // Absence is a finding, so it must be said, not guessed from a form that is not known.
+            // Absence is a finding, so the host must state it. An unknown form does not prove it.
             _ => Err(ParseError::Shape("no file, directory, symbolic link or submodule".to_string())),
         }
     }
 
-    /// The file itself, which base64 hides.
+    /// The file's bytes, decoded from base64.
     pub(super) fn decoded(&self) -> Option<Vec<u8>> {
         let Contents::File(file) = self else { return None };
         let stripped: Vec<u8> =
@@ -264,17 +264,17 @@ pub(super) fn reduced_contents(contents: &Contents) -> Vec<u8> {
     }
 }
 
-/// What is looked for in the listings of directories.
+/// The names to look for in directory listings.
 const LISTED: [&str; 3] = [".github", "docs", "CODEOWNERS"];
 
-/// Where the host ends a listing of a directory, without a word.
+/// The number of entries at which the host silently truncates a listing.
 const LONGEST_LISTING: usize = 1_000;
 
-/// `GET /repos/{owner}/{repo}/contents/{path}` of a directory: which of the names that are looked for are in it.
+/// `GET /repos/{owner}/{repo}/contents/{path}` of a directory, reduced to the names in `LISTED`.
 #[derive(Debug, Clone)]
 pub(super) struct Listing {
     entries: Vec<ListedEntry>,
-    /// The host did not end it early, and each entry has a name and a type.
+    /// Whether the listing is not truncated, and every entry has a name and a type.
     whole: bool,
 }
 
@@ -286,14 +286,14 @@ struct ListedEntry {
     kind: Option<String>,
 }
 
-/// What a listing says of a name.
+/// What a listing says about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listed {
-    /// There is nothing of this name.
+    /// There is no entry with this name.
     Nothing,
-    /// It is a directory.
+    /// The entry is a directory.
     Directory,
-    /// It is something else, or the listing is not whole.
+    /// The entry is something else, or the listing is incomplete.
     Other,
 }
 
@@ -317,7 +317,7 @@ impl Listing {
     }
 }
 
-/// One that is not whole is kept as one whose only entry has no name.
+/// Keeps an incomplete listing as one whose only entry has no name.
 pub(super) fn reduced_listing(listing: &Listing) -> Vec<u8> {
     if listing.whole { json_bytes(&listing.entries) } else { b"[{}]".to_vec() }
 }
@@ -349,8 +349,8 @@ impl BranchRecord {
         }
     }
 
-    /// Whether the host says that no classic rule protects the branch. A ruleset makes it `protected` too, while
-    /// `protection` knows the classic rule alone; older servers do not send that.
+    /// Whether the host reports that no classic rule protects the branch. A ruleset also sets `protected`, while
+    /// `protection` covers only the classic rule; older servers omit it.
     pub(super) fn has_no_classic_rule(&self) -> bool {
         match self.protection.value().and_then(|classic| classic.enabled) {
             Some(enabled) => !enabled,

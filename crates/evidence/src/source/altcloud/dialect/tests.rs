@@ -66,7 +66,7 @@ fn what_the_api_says() {
             Forbidden(RefusalCause::Permission),
             Some("insufficientPermissions"),
         ),
-        // The words of a limit in a message are no limit.
+        // A message that mentions a limit does not make it a limit.
         (
             403,
             error(403, "forbidden", "quotaExceeded"),
@@ -126,7 +126,7 @@ fn what_the_api_says() {
     }
 }
 
-/// Status and body; class, code and message.
+/// Status and body, then the class, code and message.
 type Expected = (u16, &'static [u8], Class, Option<&'static str>, Option<&'static str>);
 
 #[test]

@@ -9,7 +9,7 @@ use crate::source::altcloud::wire;
 use evidence_http::Meta;
 use evidence_http::{FailureKind, RequestFailure};
 
-/// Everything a listing can bring: items, and what happened to the page behind them.
+/// A listing with any combination of items and of a problem with the next page.
 fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listing<T> {
     let meta = (pages > 0).then(|| Meta { path: "/asked".to_string(), status: 200, ..Meta::default() });
     Listing { items, pages, meta, problem, requests: Vec::new() }
@@ -78,7 +78,7 @@ fn assignments() -> Listing<Assignment> {
     listing(wire::assignments(json!({ "items": items }).to_string().as_bytes()).unwrap().items, 1, None)
 }
 
-/// What comes out, a line each: artifacts by their names, checks by subject and outcome.
+/// The result, one line per item: artifacts by name, checks by subject and outcome.
 fn outline(found: &[CollectionItem]) -> Vec<String> {
     let mut lines = Vec::new();
     for item in found {
@@ -128,7 +128,7 @@ fn two_step_verification_of_the_whole_customer() {
         (listing(good(), 2, None), vec![FILE, "acme.example pass ok"]),
         (listing(bad(), 2, None), vec![FILE, "acme.example fail two_step_not_enforced"]),
         (listing(Vec::new(), 1, None), vec![FILE, "acme.example not_verifiable no_evidence"]),
-        // A part alone can fail, and nothing else.
+        // An incomplete listing can prove a failure, but never a pass.
         (listing(good(), 1, failed()), vec![FILE, "error", "acme.example not_verifiable host_error"]),
         (
             listing(bad(), 1, failed()),

@@ -1,4 +1,4 @@
-//! Who has left administers nothing, and few can do everything.
+//! Inactive accounts have no administrator role, and there are few super administrators.
 
 use evidence_bundle::document::Category::{Misconfigured, Partial};
 use evidence_bundle::document::Severity::{High, Medium};
@@ -10,7 +10,7 @@ use crate::observation::Field;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
 
-/// Who has left administers nothing, and few can do everything.
+/// Inactive accounts have no administrator role, and there are few super administrators.
 pub static ADMINISTRATORS: Rule = Rule {
     code: "administrators",
     version: 1,
@@ -29,7 +29,7 @@ pub static ADMINISTRATORS: Rule = Rule {
     ],
 };
 
-/// An account that may not sign in still has a role.
+/// A suspended or archived account still has a role.
 pub static INACTIVE_ADMINISTRATOR: Reason = Reason {
     code: "inactive_administrator",
     advice: Some(Advice {
@@ -40,7 +40,7 @@ pub static INACTIVE_ADMINISTRATOR: Reason = Reason {
     }),
 };
 
-/// One lost account locks everybody out.
+/// With so few super administrators, losing one account can lock out the customer.
 pub static TOO_FEW_SUPER_ADMINISTRATORS: Reason = Reason {
     code: "too_few_super_administrators",
     advice: Some(Advice {
@@ -52,7 +52,7 @@ pub static TOO_FEW_SUPER_ADMINISTRATORS: Reason = Reason {
     }),
 };
 
-/// More people can do everything than need to.
+/// There are more super administrators than necessary.
 pub static TOO_MANY_SUPER_ADMINISTRATORS: Reason = Reason {
     code: "too_many_super_administrators",
     advice: Some(Advice {
@@ -75,7 +75,7 @@ pub static GROUP_MEMBERS_NOT_READ: Reason = Reason {
     }),
 };
 
-/// A role is assigned to somebody of whom nothing is known.
+/// The assignee of a role is unknown.
 pub static ASSIGNEE_NOT_READ: Reason = Reason {
     code: "assignee_not_read",
     advice: Some(Advice {
@@ -86,34 +86,34 @@ pub static ASSIGNEE_NOT_READ: Reason = Reason {
     }),
 };
 
-/// Fewer super administrators, and one lost account locks everybody out.
+/// With fewer super administrators, losing one account can lock out the customer.
 const FEWEST: usize = 2;
-/// More of them, and more people can do everything than need to.
+/// More super administrators than this are unnecessary.
 const MOST: usize = 4;
 
-/// What a record shows, put together by person.
+/// The contents of a record, grouped by person.
 #[derive(Default)]
 struct Holders<'a> {
-    /// Everybody with a role, by number; what `users.list` says of them, if it does.
+    /// Everyone with a role, by id, with the data of `users.list` if available.
     all: BTreeMap<&'a str, Option<&'a Administrator>>,
-    /// Those of them who cannot sign in.
+    /// Those who cannot sign in.
     inactive: BTreeMap<&'a str, &'a Administrator>,
-    /// Who has the super administrator's role.
+    /// Those with the super administrator role.
     supers: BTreeSet<&'a str>,
-    /// Roles that groups have.
+    /// The groups with a role.
     groups: BTreeSet<&'a str>,
-    /// A group has the super administrator's role.
+    /// Whether a group has the super administrator role.
     super_group: bool,
-    /// Users with a role whose number is not reported. Some may be in `all` by their number, so they are not counted.
+    /// Users with a role but no reported id. Some may already be in `all`, so they are not counted.
     unnumbered: Vec<&'a Administrator>,
-    /// A user has a role for which the answer omits whether it is the super administrator's, or has no number and may
-    /// be a super administrator.
+    /// Whether a user has a role that may or may not be the super administrator's, or has no id and may be a super
+    /// administrator.
     untold: bool,
 }
 
-/// Passes when everything was read, nobody with a role is suspended or archived, and there are 2 to 4 super
-/// administrators. `None` where a part was not read and nothing fails for certain: the missing part has an
-/// observation of its own.
+/// Passes if everything was read, no user with a role is suspended or archived, and there are 2 to 4 super
+/// administrators. `None` if a part was not read and nothing fails for certain: the missing part has its own
+/// observation.
 pub(in super::super) fn judge(record: &AdminRoles) -> Option<Verdict> {
     let holders = Holders::of(record);
     let assigned = record.roles_read.is_complete() && record.role_assignments_read.is_complete();
@@ -140,7 +140,7 @@ impl<'a> Holders<'a> {
                 holders.untold = true;
                 continue;
             };
-            // A number that is a user's is a user, whatever the type says.
+            // An id of a known user is a user, whatever the type says.
             let kind = assignment.assignee_type.value().map_or("", String::as_str);
             if user.is_none() && kind.eq_ignore_ascii_case("group") {
                 holders.groups.insert(holder);
@@ -158,7 +158,7 @@ impl<'a> Holders<'a> {
         }
         for user in &record.administrators_from_users_list {
             let Some(id) = number(&user.id) else {
-                // An address is not a second key: its user may already be counted by id.
+                // An address is not a second key: the user may already be counted by id.
                 holders.untold |= user.is_admin.value() != Some(&false);
                 holders.unnumbered.push(user);
                 continue;
@@ -179,7 +179,7 @@ impl<'a> Holders<'a> {
         }
     }
 
-    /// What fails for certain, whatever was not read. `assigned`: all roles and assignments were read.
+    /// Certain failures, whatever was not read. `assigned`: all roles and assignments were read.
     fn failure(&self, assigned: bool, actual: &str) -> Option<Verdict> {
         let mut inactive: Vec<_> = self.inactive.values().map(|user| &user.primary_email).collect();
         for user in self.unnumbered.iter().filter(|user| user.is_inactive()) {
@@ -196,12 +196,12 @@ impl<'a> Holders<'a> {
         if supers > MOST {
             return Some(Verdict::fail(&TOO_MANY_SUPER_ADMINISTRATORS, actual));
         }
-        // There is no workspace without any: none at all means that they were not shown.
+        // Every workspace has a super administrator: zero means that they were not shown.
         let exact = assigned && !self.untold && !self.super_group;
         (exact && (1..FEWEST).contains(&supers)).then(|| Verdict::fail(&TOO_FEW_SUPER_ADMINISTRATORS, actual))
     }
 
-    /// What is missing for a pass although everything was read. `whole_customer`: the users of all domains.
+    /// Why the check cannot pass although everything was read. `whole_customer`: the users of all domains were read.
     fn unknown(&self, whole_customer: bool, actual: &str) -> Option<Verdict> {
         let strangers = self.all.values().filter(|user| user.is_none()).count();
         let mut known = self.all.values().flatten().chain(&self.unnumbered);
@@ -211,7 +211,7 @@ impl<'a> Holders<'a> {
         let reason = if self.untold || untold_state || (self.supers.is_empty() && !self.super_group) {
             &reason::NO_EVIDENCE
         } else if strangers > 0 && (!whole_customer || (known_supers < FEWEST && !self.super_group)) {
-            // An account outside the customer is not a suspended user of it, nor a second administrator.
+            // An account outside the customer is neither one of its suspended users nor a second administrator.
             &ASSIGNEE_NOT_READ
         } else if !self.groups.is_empty() {
             &GROUP_MEMBERS_NOT_READ
@@ -247,15 +247,15 @@ impl<'a> Holders<'a> {
     }
 }
 
-/// A number that is reported.
+/// The id, if it is reported.
 fn number(field: &Field<String>) -> Option<&str> {
     field.value().map(String::as_str).filter(|number| !number.is_empty())
 }
 
-/// Whether each role is the super administrator's; `None` if it is not reported.
+/// Whether each role is the super administrator's; `None` if not reported.
 ///
-/// The provider leaves the field out where it does not hold. That is an answer only if it is there where it does: a
-/// list on which no role is the super administrator's does not show the field, since every customer has that role.
+/// The provider omits the field if it is false. An absent field is therefore meaningful only if another role has it:
+/// every customer has the super administrator role, so a list without it does not report the field.
 fn super_roles(roles: &[Role]) -> HashMap<&str, Option<bool>> {
     let shown = roles.iter().any(|role| role.is_super_admin_role.value() == Some(&true));
     let is_super = |role: &Role| match role.is_super_admin_role {

@@ -1,10 +1,10 @@
-//! What happened to accounts is on record.
+//! Account changes are logged.
 
 use super::counted;
 use crate::rule::{Rule, Verdict};
 use crate::source::altcloud::record::UserLifecycle;
 
-/// What happened to accounts is on record.
+/// Account changes are logged.
 pub static USER_LIFECYCLE_LOG: Rule = Rule {
     code: "user-lifecycle-log",
     version: 1,
@@ -16,8 +16,8 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
     reasons: &[],
 };
 
-/// Passes when every kind of event was read to its end. How often each happened is for people to judge: nothing
-/// having happened is not a fault. `None` where a part was not read: that has an observation of its own.
+/// Passes if every kind of event was read completely. How often each happened is for people to judge: no events is not
+/// a fault. `None` if a part was not read: it has its own observation.
 pub(in super::super) fn judge(record: &UserLifecycle) -> Option<Verdict> {
     if !record.event_names.iter().all(|listing| listing.read.is_complete()) {
         return None;

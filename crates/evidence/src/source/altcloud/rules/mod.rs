@@ -1,4 +1,4 @@
-//! What the workspace's evidence must show: its rules, their reasons and advice, and the judgements, one file each.
+//! The workspace's rules, with their reasons, advice and judgements, one file each.
 //!
 //! Pure functions over what was read. What was not read neither passes nor fails.
 
@@ -17,16 +17,16 @@ use crate::observation::Field;
 use crate::report::format;
 use crate::rule::Rule;
 
-/// How many people are named in what was found; the artifacts have all of them.
+/// The maximum number of people named in a finding; the artifacts list everyone.
 const NAMED: usize = 5;
 
 /// No e-mail address is longer (RFC 5321, section 4.5.3.1).
 const LONGEST_ADDRESS: usize = 320;
 
-/// All of them, in the order of documents.
+/// All rules, in document order.
 pub static ALL: &[&Rule] = &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG];
 
-/// The first few of `count` people, by their addresses, each on one bounded line.
+/// The first few of `count` people by address, each on one line of limited length.
 fn named<'a>(count: usize, addresses: impl Iterator<Item = &'a Field<String>>) -> String {
     let names: Vec<String> = addresses.take(NAMED).map(address).collect();
     let more = count.saturating_sub(names.len());
@@ -34,7 +34,7 @@ fn named<'a>(count: usize, addresses: impl Iterator<Item = &'a Field<String>>) -
     if more == 0 { names } else { format!("{names} and {more} more") }
 }
 
-/// An address as it is shown: whatever the provider sent, it is one line and not long.
+/// An address for display: one line of limited length, whatever the provider sent.
 fn address(address: &Field<String>) -> String {
     match address.value() {
         None => "(no address)".to_string(),

@@ -1,4 +1,4 @@
-//! Every active user must use a second step.
+//! Two-step verification is enforced for every active user.
 
 use evidence_bundle::document::Category::{Misconfigured, Partial};
 use evidence_bundle::document::Severity::{Critical, High};
@@ -8,7 +8,7 @@ use crate::observation::Field;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use crate::source::altcloud::record::User;
 
-/// Every active user must use a second step.
+/// Two-step verification is enforced for every active user.
 pub static TWO_STEP_VERIFICATION: Rule = Rule {
     code: "two-step-verification",
     version: 1,
@@ -20,7 +20,7 @@ pub static TWO_STEP_VERIFICATION: Rule = Rule {
     reasons: &[&TWO_STEP_NOT_ENFORCED, &TWO_STEP_NOT_VISIBLE],
 };
 
-/// Somebody may sign in with a password alone.
+/// A user may sign in with a password alone.
 pub static TWO_STEP_NOT_ENFORCED: Reason = Reason {
     code: "two_step_not_enforced",
     advice: Some(Advice {
@@ -32,7 +32,7 @@ pub static TWO_STEP_NOT_ENFORCED: Reason = Reason {
     }),
 };
 
-/// The provider did not report it for every user.
+/// The provider did not report the setting for every user.
 pub static TWO_STEP_NOT_VISIBLE: Reason = Reason {
     code: "two_step_not_visible",
     advice: Some(Advice {
@@ -43,22 +43,22 @@ pub static TWO_STEP_NOT_VISIBLE: Reason = Reason {
     }),
 };
 
-/// What the users of one listing show. Grows with nothing but a few names.
+/// The summary of one listing of users. It keeps counts and a few names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in super::super) struct TwoStepFacts {
     active: usize,
     inactive: usize,
-    /// Active for certain, and not enforced for certain.
+    /// Certainly active and certainly not enforced.
     failing: usize,
     failing_enrolled: usize,
     failing_names: Vec<Field<String>>,
-    /// Whether the criterion holds for them was not reported.
+    /// Not known whether the criterion holds for them.
     untold: usize,
     untold_names: Vec<Field<String>>,
 }
 
 impl TwoStepFacts {
-    /// Takes in a user.
+    /// Counts a user.
     pub(in super::super) fn add(&mut self, user: &User) {
         if user.is_inactive() {
             self.inactive += 1;
@@ -78,7 +78,7 @@ impl TwoStepFacts {
                     self.failing_names.push(user.primary_email.clone());
                 }
             }
-            // Not told, or not enforced for somebody who may or may not be active.
+            // Not reported, or not enforced for a user who may or may not be active.
             Some(false) | None => {
                 self.untold += 1;
                 if self.untold_names.len() < NAMED {
@@ -88,12 +88,12 @@ impl TwoStepFacts {
         }
     }
 
-    /// Whether a user fails for certain, whatever was not read.
+    /// Whether a user certainly fails, whatever was not read.
     pub(in super::super) fn fails(&self) -> bool {
         self.failing > 0
     }
 
-    /// Passes when a second step is enforced for every active user.
+    /// Passes if two-step verification is enforced for every active user.
     pub(in super::super) fn judge(&self) -> Verdict {
         let active = counted(self.active, "active user", "active users");
         if self.failing > 0 {
@@ -159,7 +159,7 @@ mod tests {
         facts.judge()
     }
 
-    /// One user in every form: 4^3 cases, alone and beside one for whom everything is as it should be.
+    /// One user in every form: 4^3 cases, alone and next to a user who passes.
     #[test]
     fn the_whole_domain() {
         for suspended in FORMS {
@@ -177,7 +177,7 @@ mod tests {
                         _ => (Status::NotVerifiable, &TWO_STEP_NOT_VISIBLE),
                     };
                     let alone = match beside_good {
-                        // Nobody who is active for certain: nothing was shown.
+                        // No user is certainly active: nothing was shown.
                         (Status::Pass, _) if !active => (Status::NotVerifiable, &reason::NO_EVIDENCE),
                         other => other,
                     };

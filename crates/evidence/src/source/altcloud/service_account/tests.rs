@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A key that belongs to nobody.
+/// A key without an owner.
 const KEY: &str = include_str!("../../../../../evidence-bundle/tests/keys/rsa.pem");
 const VARIABLE: &str = "ALTCLOUD_APPLICATION_CREDENTIALS";
 
@@ -21,7 +21,7 @@ fn file() -> Value {
     })
 }
 
-/// The file with one field changed; `Null` takes it out.
+/// The file with one field changed, or removed for `Null`.
 fn with(name: &str, value: Value) -> Value {
     let mut file = file();
     if value.is_null() {
@@ -121,7 +121,7 @@ fn a_path_is_asked_for_and_a_variable_that_holds_more_is_not_shown() {
     }
 }
 
-/// Credentials in place of their path, in every form in which they are pasted, whole and cut anywhere.
+/// Credentials in place of their path, in every pasted form, whole and cut anywhere.
 #[test]
 fn no_piece_of_what_was_pasted_is_shown() {
     use base64::Engine as _;
@@ -153,7 +153,7 @@ fn no_piece_of_what_was_pasted_is_shown() {
             }
         }
     }
-    // Slashes at the beginning and in between are in base64 too.
+    // Base64 can contain slashes at the beginning and in between.
     for value in [
         "/MIIEvQIBADANBgkqhkiG9w0BAQEF",
         "//MIIEvQIBADANBgkq",
@@ -194,7 +194,7 @@ fn others_who_can_read_the_file_are_warned_of() {
     fs::write(&path, file().to_string()).unwrap();
     for (mode, warned) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        // A line break after the path, as from `$(cat file)`, is not a part of it.
+        // A trailing line break, as from `$(cat file)`, is not part of the path.
         let value = format!("{}\n", path.display());
         let warning = load(VARIABLE, Some(&value)).unwrap().warning;
         assert_eq!(warning.is_some(), warned, "{mode:o}: {warning:?}");
@@ -212,7 +212,7 @@ fn the_key_is_found_however_it_is_written() {
         body.as_bytes().chunks(width).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect()
     };
     let mut texts = vec![KEY.to_string(), file().to_string(), body.clone()];
-    // The last line is too short to be looked for by itself.
+    // The last line is too short for the screen to look for it alone.
     texts.extend(KEY.lines().filter(|line| line.len() == 64).map(str::to_string));
     texts.extend([48, 60, 64, 70, 72, 76, 80, 120].map(wrapped));
     for text in texts {

@@ -1,4 +1,4 @@
-//! The whole of the refusals: both forms, every code, every status.
+//! Every refusal: both formats, every code, every status.
 
 use super::*;
 
@@ -175,7 +175,7 @@ fn a_status_alone_is_believed_only_where_no_code_says_more() {
         assert_eq!(classify(*status, &none, BodyForm::Page, Some(3)), *page, "{status}");
         assert_eq!(classify(*status, &rate, BodyForm::Json, None), Class::Throttled { retry_after: None });
     }
-    // Every status means something, and none of them means success here.
+    // Every status has a class, and none is a success here.
     for status in 0..=999 {
         let class = classify(status, &none, BodyForm::Other, None);
         assert!(!matches!(class, Class::Success | Class::NotFound), "{status}");

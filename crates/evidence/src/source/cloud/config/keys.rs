@@ -1,4 +1,4 @@
-//! The keys of `sources.cloud`: what each may hold, and what it is for.
+//! The keys of `sources.cloud`: their values and descriptions.
 
 use super::SERVED;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};

@@ -1,7 +1,7 @@
-//! What passes: the password policy, the audit trail, the retention of logs. Pure functions over what was read.
+//! The criteria for the password policy, the audit trail and log retention. Pure functions over what was read.
 //!
-//! What was not read neither passes nor fails: a region or a status that is not known keeps a check from failing
-//! where it might be the one that passes. Nothing here asks or guesses.
+//! What was not read neither passes nor fails: an unknown region or status prevents a failure if it might be the one
+//! that passes. Nothing here sends a request or guesses.
 
 pub mod password;
 pub mod reason;
@@ -14,5 +14,5 @@ pub use self::trail::AUDIT_TRAIL;
 
 use crate::rule::Rule;
 
-/// All of them, in the order of documents.
+/// All rules, in document order.
 pub static ALL: &[&Rule] = &[&PASSWORD_POLICY, &AUDIT_TRAIL, &LOG_RETENTION];

@@ -1,4 +1,4 @@
-//! The password policy demands long and varied passwords.
+//! The password policy requires long passwords with all kinds of characters.
 
 use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing};
 use evidence_bundle::document::Severity::{High, Info, Medium};
@@ -6,7 +6,7 @@ use evidence_bundle::document::Severity::{High, Info, Medium};
 use super::super::record::PasswordPolicy;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 
-/// Passwords are long and varied.
+/// Passwords are long and contain all kinds of characters.
 pub static PASSWORD_POLICY: Rule = Rule {
     code: "password-policy",
     version: 1,
@@ -58,15 +58,15 @@ pub static PASSWORD_CHARACTERS_NOT_REQUIRED: Reason = Reason {
     }),
 };
 
-/// The length that passes.
+/// The minimum length to pass.
 const MINIMUM_LENGTH: u64 = 8;
-/// The length that is recommended.
+/// The recommended length.
 const RECOMMENDED_LENGTH: u64 = 14;
 
-/// Passes when passwords have at least 8 characters and need all four kinds of them.
+/// Passes if passwords need at least 8 characters and all four kinds of them.
 ///
-/// If several criteria do not hold the reason is the length; `actual` describes all. What the answer leaves out was not
-/// read: with nothing that fails, the check is not verifiable.
+/// If several criteria fail, the reason is the length; `actual` lists all. Fields missing from the answer were not
+/// read: if nothing fails, the check is not verifiable.
 pub(in super::super) fn judge(policy: &PasswordPolicy) -> Verdict {
     let length = policy.minimum_password_length.value().copied();
     let kinds = [
@@ -112,8 +112,8 @@ mod tests {
     use crate::observation::Field;
     use crate::rule::Status;
 
-    /// Every length of interest and every form of every switch: the whole domain, compared with the criteria written
-    /// as a formula.
+    /// Every relevant length and every form of every switch: the whole domain, compared with the criteria written as a
+    /// formula.
     #[test]
     fn the_whole_domain() {
         let lengths = [

@@ -1,14 +1,14 @@
-//! The reasons that any of the cloud's checks can have; those of one rule are beside it.
+//! Reasons shared by all checks of this source; those of one rule are next to it.
 
 use evidence_bundle::document::Category::Partial;
 use evidence_bundle::document::Severity::Medium;
 
 use crate::rule::{Advice, Reason};
 
-/// All of them, in the order of the documentation.
+/// All reasons, in the order of the documentation.
 pub static ALL: &[&Reason] = &[&REGION_NOT_ENABLED, &ROLE_NOT_ASSUMED];
 
-/// The region does not know the credentials that the account's home knows.
+/// The account's home region knows the credentials, but this region does not.
 pub static REGION_NOT_ENABLED: Reason = Reason {
     code: "region_not_enabled",
     advice: Some(Advice {
@@ -20,7 +20,7 @@ pub static REGION_NOT_ENABLED: Reason = Reason {
     }),
 };
 
-/// The provider refuses the role of a listed account.
+/// The provider refuses the role of a configured account.
 pub static ROLE_NOT_ASSUMED: Reason = Reason {
     code: "role_not_assumed",
     advice: Some(Advice {

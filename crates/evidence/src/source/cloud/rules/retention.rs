@@ -10,7 +10,7 @@ use crate::report::format::counted;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use evidence_http::single_line;
 
-/// Logs are kept.
+/// Logs are kept long enough.
 pub static LOG_RETENTION: Rule = Rule {
     code: "log-retention",
     version: 1,
@@ -43,39 +43,40 @@ pub static LOG_RETENTION_TOO_SHORT: Reason = Reason {
 /// The region has no log group in scope.
 pub static NO_LOG_GROUPS: Reason = Reason { code: "no_log_groups", advice: None };
 
-/// The retention that passes, in days.
+/// The minimum retention to pass, in days.
 const MINIMUM_DAYS: i64 = 90;
-/// The retention that is recommended, in days.
+/// The recommended retention, in days.
 const RECOMMENDED_DAYS: i64 = 365;
-/// How long a group of class DELIVERY keeps its events at most, in days: the provider sets it and refuses to change it.
+/// The maximum retention of a group of class DELIVERY, in days: the provider sets it and does not allow changes.
 const DELIVERY_DAYS: i64 = 2;
-/// How many log groups are named in a sentence.
+/// The maximum number of log groups named in a sentence.
 const NAMED: usize = 3;
 
-/// What is known of the log groups in scope of one region. Numbers and a few names: there may be a hundred thousand.
+/// A summary of the log groups in scope of one region. It keeps counts and a few names, because there may be a hundred
+/// thousand groups.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in super::super) struct Retention {
     groups: u64,
-    /// Keep their events for less than the minimum.
+    /// Groups below the minimum.
     short: u64,
-    /// Keep them for less than is recommended, those included.
+    /// Groups below the recommendation, including those below the minimum.
     improvable: u64,
-    /// The answer does not say.
+    /// Groups whose retention is not reported.
     untold: u64,
-    /// The shortest, in days.
+    /// The shortest retention in days.
     shortest: Option<i64>,
-    /// The first of those that are too short, and how long they keep their events.
+    /// The first groups below the minimum, with their retention.
     named: Vec<(String, String)>,
 }
 
-/// How a class of log groups keeps events.
+/// How a class of log groups keeps its events.
 #[derive(Clone, Copy)]
 enum Class {
-    /// As long as its retention says; without one, forever.
+    /// According to its retention; without one, forever.
     Kept,
-    /// For a day or two, whatever its retention says: events only pass through on their way to another place.
+    /// For a day or two, whatever its retention: events only pass through on their way to another destination.
     Delivery,
-    /// The provider has not documented it: what no retention means is not known.
+    /// Not documented by the provider, so the meaning of a missing retention is unknown.
     Unknown,
 }
 
@@ -96,9 +97,8 @@ impl Class {
 impl Retention {
     /// Counts the groups of a region.
     ///
-    /// A group without the field keeps its events forever: the provider says so, and a group for which nothing was
-    /// set is that, unless its class says otherwise. `null`, zero and negative numbers are nothing the provider ever
-    /// says; what they mean is not known.
+    /// A group without the field keeps its events forever: the provider documents this, unless the group's class says
+    /// otherwise. The provider never sends `null`, zero or negative numbers, so their meaning is unknown.
     pub(in super::super) fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>) -> Retention {
         let mut facts = Retention::default();
         for group in groups {
@@ -120,7 +120,7 @@ impl Retention {
         facts
     }
 
-    /// Adds a group that keeps its events for so many days; `how` is more to say of that.
+    /// Adds a group that keeps its events for `days`; `how` adds details.
     fn add(&mut self, group: &LogGroup, days: i64, how: &str) {
         self.shortest = Some(self.shortest.map_or(days, |shortest| shortest.min(days)));
         self.improvable += u64::from(days < RECOMMENDED_DAYS);
@@ -133,7 +133,7 @@ impl Retention {
         }
     }
 
-    /// Passes when every log group keeps its events long enough.
+    /// Passes if every log group keeps its events long enough.
     pub(in super::super) fn judge(&self) -> Verdict {
         let all = counted(self.groups, "log group", "log groups");
         if self.groups == 0 {
@@ -182,7 +182,7 @@ mod tests {
         LogGroup { log_group_name: name.to_string(), arn: Field::Absent, retention_in_days, log_group_class }
     }
 
-    /// Every set of up to three groups of every form, compared with the criteria written as a formula.
+    /// Every set of up to three groups in every form, compared with the criteria written as a formula.
     #[test]
     fn the_whole_domain() {
         let forms = [
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Every class with every form of a retention.
+    /// Every class with every form of retention.
     #[test]
     fn every_class() {
         let class = |class: &str| Field::Value(class.to_string());
@@ -264,7 +264,7 @@ mod tests {
         groups.push(group("/forever", Field::Absent));
         groups[1].log_group_name = "\u{1b}[31m".repeat(10_000);
         let actual = Retention::of(&groups).judge().actual.unwrap();
-        // A name that cannot be one is not shown in part.
+        // An invalid name is not shown even in part.
         assert_eq!(
             actual,
             "1,200 of 1,201 log groups below 90 days: /0 (1 day), … (2 days), /2 (1 day), and 1197 more"

@@ -11,7 +11,7 @@ use crate::observation::Field;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use evidence_http::single_line;
 
-/// What is done in the account is recorded.
+/// Actions in the account are recorded.
 pub static AUDIT_TRAIL: Rule = Rule {
     code: "audit-trail",
     version: 1,
@@ -30,7 +30,7 @@ pub static AUDIT_TRAIL: Rule = Rule {
     ],
 };
 
-/// There is no trail.
+/// The account has no trail.
 pub static AUDIT_TRAIL_MISSING: Reason = Reason {
     code: "audit_trail_missing",
     advice: Some(Advice {
@@ -64,7 +64,7 @@ pub static AUDIT_TRAIL_NOT_MULTI_REGION: Reason = Reason {
     }),
 };
 
-/// Every trail that covers all regions and is logging has not delivered for more than a day.
+/// Every multi-region trail that is logging has not delivered for more than a day.
 pub static TRAIL_NOT_DELIVERING: Reason = Reason {
     code: "trail_not_delivering",
     advice: Some(Advice {
@@ -76,7 +76,7 @@ pub static TRAIL_NOT_DELIVERING: Reason = Reason {
     }),
 };
 
-/// Every trail that would count leaves out management events.
+/// Every trail that would otherwise pass omits management events.
 pub static MANAGEMENT_EVENTS_NOT_RECORDED: Reason = Reason {
     code: "management_events_not_recorded",
     advice: Some(Advice {
@@ -87,7 +87,7 @@ pub static MANAGEMENT_EVENTS_NOT_RECORDED: Reason = Reason {
     }),
 };
 
-/// Logging started less than a day ago, and nothing was delivered since.
+/// Logging started less than a day ago, and nothing has been delivered since.
 pub static TRAIL_NOT_DELIVERED_YET: Reason = Reason {
     code: "trail_not_delivered_yet",
     advice: Some(Advice {
@@ -98,19 +98,19 @@ pub static TRAIL_NOT_DELIVERED_YET: Reason = Reason {
     }),
 };
 
-/// How many trails are named in a sentence.
+/// The maximum number of trails named in a sentence.
 const NAMED: usize = 3;
 
-/// What is known of the account's trails.
+/// The facts about the account's trails.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct AuditTrail {
     /// The trails in scope.
     pub(in super::super) trails: Vec<TrailFacts>,
-    /// What else could not be read, in words, and why: a region's trails, a trail that the configuration names.
+    /// What else could not be read, and why: a region's trails, or a trail in the configuration.
     pub(in super::super) unread: Vec<(String, &'static Reason)>,
 }
 
-/// What is known of one trail.
+/// The facts about one trail.
 #[derive(Debug, Clone)]
 pub(in super::super) struct TrailFacts {
     pub(in super::super) name: String,
@@ -120,19 +120,19 @@ pub(in super::super) struct TrailFacts {
     pub(in super::super) records: Criterion,
 }
 
-/// Whether a trail meets a criterion. The words are for people and can be empty where it does.
+/// Whether a trail meets a criterion. The text is for people, and may be empty if it does.
 #[derive(Debug, Clone)]
 pub(in super::super) enum Criterion {
-    /// It does.
+    /// The trail meets it.
     Met(String),
-    /// It does not, for certain.
+    /// The trail certainly does not meet it.
     Failed(String),
-    /// It is not known, for this reason.
+    /// Unknown, for this reason.
     Open(&'static Reason, String),
 }
 
 impl Criterion {
-    /// What a field says that is true if the criterion is met; `not_met` and `not_told` are the words for the others.
+    /// The criterion is that `field` is true; `not_met` and `not_told` are the texts for false and unknown.
     fn of(field: &Field<bool>, not_met: &str, not_told: &str) -> Criterion {
         match field.value() {
             Some(true) => Criterion::Met(String::new()),
@@ -141,27 +141,27 @@ impl Criterion {
         }
     }
 
-    /// Whether a trail covers all regions, by the list of trails.
+    /// Whether a trail covers all regions, according to the listing.
     pub(in super::super) fn all_regions(is_multi_region: &Field<bool>) -> Criterion {
         Criterion::of(is_multi_region, "", "regions not reported")
     }
 
-    /// Whether a trail is logging, by its status.
+    /// Whether a trail is logging, according to its status.
     pub(in super::super) fn logging(status: &TrailStatus) -> Criterion {
         Criterion::of(&status.is_logging, "", "logging not reported")
     }
 }
 
-/// A step on the way to a trail that passes.
+/// A criterion that a trail must meet to pass.
 struct Step {
     criterion: fn(&TrailFacts) -> &Criterion,
-    /// The reason if no trail is left after it.
+    /// The reason if no trail meets it.
     reason: &'static Reason,
-    /// What is the matter with all that were left before it.
+    /// The text about the trails that fail it.
     words: &'static str,
 }
 
-/// The criteria in their order: a check that fails has the reason of the first that no trail meets.
+/// The criteria in order: a failing check has the reason of the first one that no trail meets.
 static STEPS: [Step; 4] = [
     Step { criterion: |trail| &trail.logs, reason: &AUDIT_TRAIL_NOT_LOGGING, words: "not logging" },
     Step {
@@ -182,7 +182,7 @@ static STEPS: [Step; 4] = [
 ];
 
 impl AuditTrail {
-    /// Passes when a trail meets all criteria.
+    /// Passes if one trail meets all criteria.
     pub(in super::super) fn judge(&self) -> Verdict {
         if let Some(trail) = self.trails.iter().find(|trail| trail.is_good()) {
             let mut actual =
@@ -194,7 +194,7 @@ impl AuditTrail {
             }
             return Verdict::pass(actual);
         }
-        // Nothing that is not known can make a trail pass that fails another criterion.
+        // An unknown criterion cannot rescue a trail that fails another one.
         let mut left: Vec<&TrailFacts> = self.trails.iter().collect();
         let mut failed = (&AUDIT_TRAIL_MISSING, "there is no trail".to_string());
         for Step { criterion, reason, words } in &STEPS {
@@ -205,14 +205,14 @@ impl AuditTrail {
                 failed = (*reason, format!("{words}: {}", names(&out, |trail| criterion(trail).words())));
             }
         }
-        // A trail that passes may be where nobody could look.
+        // A passing trail may be where the run could not read.
         match self.unknown(&left) {
             Some((reason, actual)) => Verdict::unknown(reason, actual),
             None => Verdict::fail(failed.0, failed.1),
         }
     }
 
-    /// The first thing that is not known, and all of it in words; `left` are the trails that may pass.
+    /// The first unknown, and all of them as text. `left` are the trails that may pass.
     fn unknown(&self, left: &[&TrailFacts]) -> Option<(&'static Reason, String)> {
         let mut words = Vec::new();
         if !self.unread.is_empty() {
@@ -244,7 +244,7 @@ impl TrailFacts {
         STEPS.iter().all(|step| matches!((step.criterion)(self), Criterion::Met(_)))
     }
 
-    /// The first criterion of which nothing is known.
+    /// The first unknown criterion.
     fn open(&self) -> Option<(&'static Reason, &str)> {
         STEPS.iter().find_map(|step| match (step.criterion)(self) {
             Criterion::Open(reason, words) => Some((*reason, words.as_str())),
@@ -253,7 +253,7 @@ impl TrailFacts {
     }
 }
 
-/// The first few trails, each with what there is to say of it.
+/// The first few trails, each with its text.
 fn names<'a>(trails: &[&'a TrailFacts], words: impl Fn(&'a TrailFacts) -> &'a str) -> String {
     let name = |trail: &&'a TrailFacts| match words(trail) {
         "" => single_line(&trail.name),
@@ -292,7 +292,7 @@ mod tests {
         TrailFacts { name: "main".to_string(), logs, covers_all_regions, delivers, records }
     }
 
-    /// Each criterion met, failed, or not known for a reason that only it has here.
+    /// Each criterion met, failed, or unknown for a reason specific to it.
     fn forms() -> Vec<TrailFacts> {
         let of = |open_reason| [met(), failed(""), open(open_reason)];
         let mut forms = Vec::new();
@@ -308,8 +308,8 @@ mod tests {
         forms
     }
 
-    /// Every pair of every form of a trail, with and without a region that was not read, compared with the criteria
-    /// written as a formula.
+    /// Every pair of trails in every form, with and without an unread region, compared with the criteria written as a
+    /// formula.
     #[test]
     fn the_whole_domain() {
         let mut sets: Vec<Vec<TrailFacts>> = vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! Answers as the provider documents them, and answers that are not.
+//! Documented and undocumented answers of the provider.
 
 use super::*;
 use crate::source::cloud::record::Moment;

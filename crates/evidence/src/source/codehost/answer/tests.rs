@@ -17,7 +17,7 @@ fn refused(message: &str) -> AnswerParts<'_> {
 const SECONDARY: Class = Class::SecondaryLimit { retry_after: None };
 const FAULT: Class = Class::HostFault { retry_after: None };
 
-/// What every status means when nothing but the status is known.
+/// The class of every status if nothing else is known.
 #[test]
 fn every_status_has_a_class() {
     for status in 0..=1_000 {
@@ -52,7 +52,7 @@ fn every_status_that_is_not_json() {
     }
 }
 
-/// What the headers of a limit do to every status: nothing, except to 403 and 429.
+/// The headers of a limit affect only 403 and 429.
 #[test]
 fn a_spent_limit_spoils_no_other_answer() {
     for status in 0..=1_000 {
@@ -124,12 +124,12 @@ fn the_texts_of_refusals() {
         assert_eq!(said(&refusal(class, Some(text), None)), words, "{text}");
         let upper = text.to_uppercase();
         assert_eq!(classify(&refused(&upper)), class, "{upper}");
-        // A refusal that happens to spend the last request is still a refusal, if its text is known.
+        // A refusal that used up the last request is still a refusal if its message is known.
         let last = AnswerParts { remaining: Some(0), reset: Some(DATE + 60), ..refused(text) };
         let expected =
             if text == "something new" { Class::PrimaryLimit { reset: Some(DATE + 60) } } else { class };
         assert_eq!(classify(&last), expected, "{text}");
-        // With requests to spare the counter says nothing.
+        // With requests to spare, the counter has no effect.
         let plenty = AnswerParts { remaining: Some(4_000), reset: Some(DATE + 60), ..refused(text) };
         assert_eq!(classify(&plenty), class, "{text}");
     }
@@ -193,7 +193,7 @@ fn the_texts_of_limits() {
             assert_eq!(classify(&answer), SECONDARY, "{url}");
         }
     }
-    // A text about limits in general is not a limit.
+    // A message about limits in general is not a limit.
     for text in ["see our rate limit documentation", "the api rate limit exceeded page has moved"] {
         assert_eq!(classify(&refused(text)), Class::Forbidden(RefusalCause::Permission), "{text}");
     }
@@ -224,7 +224,7 @@ fn retry_after_is_seconds_or_a_date() {
     }
 }
 
-/// Every status, alone: which ones are ever asked again.
+/// Every status on its own: which ones are ever retried.
 #[test]
 fn only_faults_and_limits_are_asked_again() {
     for status in 100..=599 {
@@ -266,7 +266,8 @@ fn refusal(class: Class, message: Option<&str>, redirected_to: Option<&str>) -> 
     Refused { class, code: None, message: message.map(str::to_string), permission: None, meta }
 }
 
-/// Every phrase with which the host says that there is none, what only looks like one, and what may be resumed.
+/// Every phrase with which the host reports an absence, similar phrases with another meaning, and which of them can be
+/// resumed.
 #[test]
 fn what_a_404_says() {
     let disabled = "Branch protection has been disabled on this repository";
@@ -280,7 +281,7 @@ fn what_a_404_says() {
         (Some("Not Found"), RefusalMeaning::NotFound, false),
         (Some(""), RefusalMeaning::NotFound, false),
         (None, RefusalMeaning::NotFound, false),
-        // Words of tomorrow: nothing is concluded from them, now or when the run is resumed.
+        // Unknown messages prove nothing, now or when the run is resumed.
         (Some("Branch not protected by a classic rule"), RefusalMeaning::NotFound, false),
         (Some("This ruleset was retired"), RefusalMeaning::NotFound, false),
     ] {
@@ -292,12 +293,12 @@ fn what_a_404_says() {
             (RefusalMeaning::NotFoundElsewhere, false),
             "{message:?}"
         );
-        // The words of a 404 mean nothing with another status.
+        // The message of a 404 has no meaning with another status.
         assert_eq!(said(&refusal(Class::Unexpected, message, None)), RefusalMeaning::Nothing, "{message:?}");
     }
 }
 
-/// The rest: by its class alone, and never resumed.
+/// The remaining refusals: decided by class alone, and never resumed.
 #[test]
 fn what_other_refusals_say() {
     let forbidden = Class::Forbidden;

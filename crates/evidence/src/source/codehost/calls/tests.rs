@@ -1,4 +1,4 @@
-//! Kept and read again is read once.
+//! A kept record parses into the same value as the original answer.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Reads `bytes`, keeps it, reads what was kept; whether it was readable at all.
+/// Parses `bytes`, keeps the value and parses what was kept. Returns whether `bytes` could be parsed at all.
 fn survives<T: Debug>(bytes: &[u8], call: &Call<T>) -> bool {
     let Ok(value) = (call.parse)(bytes) else { return false };
     let record = (call.keep.as_ref().unwrap().reduce)(&value);
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// What is kept of a listing or a branch is what was read, and nothing of a commit.
+/// A kept listing or branch holds what was parsed, and nothing of a commit.
 #[test]
 fn what_shows_that_something_is_missing_survives() {
     let [_, root, _] = &PLACES;
@@ -199,7 +199,7 @@ fn what_shows_that_something_is_missing_survives() {
     }
 }
 
-/// The strategies reach what they are for.
+/// Real answers can be parsed, and survive being kept.
 #[test]
 fn what_hosts_send_survives() {
     let protection = json!({"url": "https://h/protection", "required_status_checks": {"strict": true, "contexts": [], "checks":

@@ -13,7 +13,7 @@ fn email(address: &str) -> Owner {
     Owner::Email(address.to_string())
 }
 
-/// One line: what it says, or why it is skipped.
+/// The rule in one line, or why it is skipped.
 fn read(line: &str) -> Result<Option<(String, Vec<Owner>)>, InvalidReason> {
     let file = CodeOwners::parse(line.as_bytes());
     match (file.rules.as_slice(), file.invalid.as_slice()) {
@@ -69,7 +69,7 @@ fn lines_with_a_rule() {
         ("a**\\*b @octocat", "a**\\*b", vec![user("octocat")]),
         ("x?.{a,b}|(c):@+~^_- @octocat", "x?.{a,b}|(c):@+~^_-", vec![user("octocat")]),
         ("größe/日本 @octocat", "größe/日本", vec![user("octocat")]),
-        // A pattern can look like an owner: the first word is always the pattern.
+        // The first word is always the pattern, even if it looks like an owner.
         ("@octocat @octocat", "@octocat", vec![user("octocat")]),
     ];
     for (line, pattern, owners) in table {
@@ -216,9 +216,9 @@ fn the_last_line_that_covers_everything_decides() {
         ("* @a\n* @b\n**/*\n**", DefaultRule::CancelledBy { line: 2, by: 4 }),
         ("* @a\n*\n* @b", covers(3, 1)),
         ("*\n*", DefaultRule::Missing),
-        // A narrower line takes away something, not everything.
+        // A narrower line removes some files, not everything.
         ("* @a\n/*\n*.*\ndocs/", covers(1, 1)),
-        // A line the host skips neither covers nor cancels.
+        // A skipped line neither covers nor cancels.
         ("* a", DefaultRule::Missing),
         ("* @a\n* b", covers(1, 1)),
         ("* @a\n***", covers(1, 1)),
@@ -237,7 +237,7 @@ fn the_size_the_host_loads() {
     assert!(is_too_large(3_145_728));
 }
 
-/// Content made to be slow: a quadratic step in any of these would take minutes.
+/// Worst-case content: a quadratic algorithm would take minutes for any of these.
 #[test]
 fn hostile_files_take_linear_time() {
     let size = MAXIMUM_SIZE as usize / 8;

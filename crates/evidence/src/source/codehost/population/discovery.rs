@@ -1,4 +1,4 @@
-//! The population as discovery lists it, page by page: what is kept of a page is what the collection needs.
+//! The population, built from discovery page by page. Only what the collection needs is kept of a page.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::source::codehost::{CodeHostSession, look, rules, wire};
 use crate::source::{CollectionItem, Member};
 use evidence_http::CallError;
 
-/// What the pages of the listing have brought so far.
+/// The result of the pages so far.
 pub(super) struct Discovery<'a> {
     session: &'a CodeHostSession,
     exclusion: Exclusion<'a>,
@@ -40,20 +40,20 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Takes a page.
+    /// Adds a page.
     pub(super) fn add(&mut self, page: Vec<wire::Repository>) {
         page.into_iter().for_each(|repository| self.add_repository(repository));
     }
 
     fn add_repository(&mut self, repository: wire::Repository) {
         if repository.id.is_some_and(|id| !self.ids.insert(id)) {
-            // A page that shifted while it was read shows a repository twice.
+            // Pages that shifted while they were read show a repository twice.
             self.repeated += 1;
             return;
         }
         let known = repository.id.is_none() && self.is_known(&repository);
         match self.session.scoped(&repository, &mut self.names) {
-            // Without an id, a name that comes twice is one repository on two pages that shifted.
+            // Without an id, a repeated name is the same repository on two pages that shifted.
             Err(_) if known => {
                 self.repeated += 1;
                 return;
@@ -83,7 +83,7 @@ impl<'a> Discovery<'a> {
         name.is_some_and(|(_, name)| self.names.repositories.contains(&name.to_ascii_lowercase()))
     }
 
-    /// The population, once every page was taken that could be read.
+    /// The population, after every readable page was added.
     pub(super) fn end(self, listing: &RepositoryListing) -> Population {
         let Discovery { session, exclusion, mut repositories, mut members, mut found, .. } = self;
         let (discovered, repeated) = (self.discovered, self.repeated);
@@ -107,7 +107,8 @@ impl<'a> Discovery<'a> {
         if !failed && let Some((text, unlisted)) = session.unlisted(discovered) {
             let text = format!("{text}: {unlisted} missing from this bundle");
             if repeated > 0 {
-                // Where some come twice, others did not come: that is no matter of what the token may see.
+                // If some repositories appear twice, others were missed: a collection error, unrelated to the token's
+                // permissions.
                 let message = format!("repository discovery: {repeated} listed twice, and {text}");
                 let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
                 session.undiscovered(&mut found, &problem);
@@ -117,7 +118,7 @@ impl<'a> Discovery<'a> {
                 lacking.push(text);
             }
         }
-        // What failed makes every rule undecided already.
+        // A failure has already left every rule undecided.
         if !failed && !lacking.is_empty() {
             let (reason, detail) = (&rules::reason::POPULATION_INCOMPLETE, lacking.join("; "));
             let seen = Seen::Denied { reason, detail };

@@ -26,7 +26,7 @@ pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
     ],
 };
 
-/// There is no CODEOWNERS file.
+/// The repository has no CODEOWNERS file.
 pub static CODEOWNERS_MISSING: Reason = Reason {
     code: "codeowners_missing",
     advice: Some(Advice {
@@ -61,7 +61,7 @@ pub static CODEOWNERS_NO_OWNER: Reason = Reason {
     }),
 };
 
-/// The CODEOWNERS file has no default rule in force.
+/// The CODEOWNERS file has no default rule in effect.
 pub static CODEOWNERS_NO_DEFAULT_RULE: Reason = Reason {
     code: "codeowners_no_default_rule",
     advice: Some(Advice {
@@ -72,7 +72,7 @@ pub static CODEOWNERS_NO_DEFAULT_RULE: Reason = Reason {
     }),
 };
 
-/// Something else than a file has the name CODEOWNERS.
+/// Something other than a file has the name CODEOWNERS.
 pub static CODEOWNERS_NOT_A_FILE: Reason = Reason {
     code: "codeowners_not_a_file",
     advice: Some(Advice {
@@ -83,7 +83,7 @@ pub static CODEOWNERS_NOT_A_FILE: Reason = Reason {
     }),
 };
 
-/// The CODEOWNERS file is so large that the host does not load it.
+/// The CODEOWNERS file is too large for the host to load.
 pub static CODEOWNERS_TOO_LARGE: Reason = Reason {
     code: "codeowners_too_large",
     advice: Some(Advice {
@@ -94,7 +94,7 @@ pub static CODEOWNERS_TOO_LARGE: Reason = Reason {
     }),
 };
 
-/// Lines after the default rule take ownership away.
+/// Lines after the default rule remove ownership.
 pub static CODEOWNERS_UNOWNED_PATHS: Reason = Reason {
     code: "codeowners_unowned_paths",
     advice: Some(Advice {
@@ -105,15 +105,16 @@ pub static CODEOWNERS_UNOWNED_PATHS: Reason = Reason {
     }),
 };
 
-/// The place that the host reads and the criterion leaves out.
+/// A location that the host reads but the criterion does not accept.
 const DOCS: &str = "docs/CODEOWNERS";
 
-/// How many lines or owners a sentence has; the artifact has all of them.
+/// The maximum number of lines or owners in a sentence; the artifact has all of them.
 const LISTED: usize = 20;
 
-/// Passes when the file assigns at least one team or user, and a default rule with an owner covers all files.
+/// Passes if the file assigns at least one team or user, and a default rule with an owner covers all files.
 ///
-/// Teams of another organization than `organization` do not count, nor do the owners in `unknown`, each with its line and in lower case.
+/// Teams of an organization other than `organization` do not count, nor do the owners in `unknown`, each with its line
+/// and in lower case.
 pub fn judge(
     path: &str,
     organization: &str,
@@ -161,7 +162,7 @@ pub fn judge(
     }
 }
 
-/// These parts after their beginning; nothing where there are none.
+/// The parts joined after `beginning`; empty without parts.
 fn sentence(beginning: &str, mut parts: impl Iterator<Item = String>) -> String {
     let shown = parts.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
     match (shown.is_empty(), parts.count()) {

@@ -1,6 +1,6 @@
-//! What the code host's evidence must show: its rules, and the pure functions that judge by them.
+//! The code host's rules, and the pure functions that judge by them.
 //!
-//! One rule, one file, one heading in the documentation. Nothing here asks the host.
+//! Each rule has its own file and its own heading in the documentation. Nothing here sends a request.
 
 pub mod branch_protection;
 pub mod default_owners;
@@ -13,5 +13,5 @@ pub use self::two_factor::TWO_FACTOR_REQUIRED;
 
 use crate::rule::Rule;
 
-/// All of them, in the order of documents.
+/// All rules, in document order.
 pub static ALL: &[&Rule] = &[&TWO_FACTOR_REQUIRED, &CODEOWNERS_DEFAULT_RULE, &BRANCH_PROTECTION];

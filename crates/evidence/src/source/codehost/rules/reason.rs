@@ -1,11 +1,11 @@
-//! The reasons that any of the code host's checks can have; those of one rule are beside it.
+//! Reasons shared by all checks of this source; those of one rule are next to it.
 
 use evidence_bundle::document::Category::Partial;
 use evidence_bundle::document::Severity::{High, Low, Medium};
 
 use crate::rule::{Advice, Reason};
 
-/// All of them, in the order of the documentation.
+/// All reasons, in the order of the documentation.
 pub static ALL: &[&Reason] =
     &[&PLAN_LIMIT, &SSO_REQUIRED, &POPULATION_INCOMPLETE, &BLOCKED, &ARCHIVED, &EMPTY_REPOSITORY];
 

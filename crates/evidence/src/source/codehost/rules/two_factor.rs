@@ -43,10 +43,10 @@ pub static TWO_FACTOR_NOT_VISIBLE: Reason = Reason {
     }),
 };
 
-/// Passes when `two_factor_requirement_enabled` is true.
+/// Passes if `two_factor_requirement_enabled` is true.
 ///
-/// The host shows the setting to organization owners only: it says `null` to members and nothing to others, always
-/// with status 200. Neither is `false`.
+/// The host shows the setting only to organization owners: members get `null`, others no field, always with status 200.
+/// Neither counts as `false`.
 pub fn judge(settings: &OrganizationSettings) -> Verdict {
     match settings.two_factor_requirement_enabled {
         Field::Value(true) => Verdict::pass("two_factor_requirement_enabled is true"),

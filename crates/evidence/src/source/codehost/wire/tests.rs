@@ -1,4 +1,4 @@
-//! The reader of each answer over the forms that answers have.
+//! The parser of each answer, over the forms that answers have.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn what_is_not_the_setting_is_refused_rather_than_read_as_an_empty_one() {
     assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
 }
 
-/// What looks like a rule and is another part of the host says nothing about the branch.
+/// An object from another part of the API that looks like a rule proves nothing about the branch.
 #[test]
 fn a_protection_has_its_own_address() {
     let body = |url: &str| format!(r#"{{"url": "{url}", "enforce_admins": {{"enabled": true}}}}"#);
@@ -36,7 +36,7 @@ fn a_protection_has_its_own_address() {
     assert!(is_shape(protection(br#"{"enforce_admins": {"enabled": true}}"#)));
 }
 
-/// A directory's listing is proof only of what a whole one leaves out.
+/// Only a complete directory listing proves that a name is absent.
 #[test]
 fn a_listing_shows_what_is_not_there() {
     let entry = |name: &str, kind: &str| json!({"name": name, "type": kind, "sha": "0", "size": 1});
@@ -91,7 +91,7 @@ fn a_branch_without_a_classic_rule_is_said_to_have_none() {
     assert!(BranchRecord::parse(br#"{"name": "main", "protected": false, "protection": [false]}"#).is_err());
 }
 
-/// Rules of types that are not judged may hold anything, and come to nothing.
+/// Rules of types that are not judged may have any parameters, which are dropped.
 #[test]
 fn rules_are_reduced_to_what_is_judged() {
     let text = r#"[{"type": "deletion", "ruleset_id": 7},
@@ -108,7 +108,7 @@ fn rules_are_reduced_to_what_is_judged() {
     assert!(is_shape(ruleset(br#"{"bypass_actors": []}"#)) && is_shape(codeowners_errors(b"{}")));
 }
 
-/// A list would be taken for the fields of the section in their order: a rule that nobody has set.
+/// The deserializer would accept a list as the fields of a section in order, and so invent a rule.
 #[test]
 fn a_section_that_is_a_list_is_refused() {
     let sections = [

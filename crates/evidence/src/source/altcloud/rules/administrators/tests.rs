@@ -9,10 +9,10 @@ fn value(text: &str) -> Field<String> {
     Field::Value(text.to_string())
 }
 
-/// What a judgement comes to; `None` if a missing part has an observation of its own.
+/// The result of a judgement; `None` if a missing part has its own observation.
 type Outcome = Option<(Status, &'static Reason)>;
 
-/// A user by number, and how it is.
+/// A user with this id, active or inactive.
 fn user(id: &str, inactive: bool) -> Administrator {
     Administrator {
         id: value(id),
@@ -38,7 +38,7 @@ fn role(id: &str, is_super: Field<bool>) -> Role {
     Role { role_id: value(id), is_super_admin_role: is_super, ..Role::default() }
 }
 
-/// Everything was read, and `supers` users are super administrators.
+/// A completely read workspace with this many super administrators.
 fn workspace(supers: usize) -> AdminRoles {
     let assignment = |number: usize| {
         let id = format!("10{number}");
@@ -77,7 +77,7 @@ fn unknown(reason: &'static Reason) -> Outcome {
     Some((Status::NotVerifiable, reason))
 }
 
-/// What differs from a good workspace, one thing at a time.
+/// A single change to a good workspace.
 type Change = fn(&mut AdminRoles);
 
 #[test]
@@ -205,7 +205,7 @@ fn one_difference_at_a_time() {
     }
 }
 
-/// Every number of super administrators, with everything read, and with each part read in part.
+/// Every number of super administrators, with everything read, and with each part incomplete.
 #[test]
 fn the_number_of_super_administrators() {
     for supers in 0..=7 {
@@ -219,7 +219,7 @@ fn the_number_of_super_administrators() {
         };
         assert_eq!(outcome(&workspace(supers)), everything, "{supers}");
 
-        // There may be more than were read; never fewer.
+        // There may be more than were read, never fewer.
         let part = if supers > 4 { many } else { None };
         for change in
             [(|w| w.roles_read = Extent::Partial) as Change, |w| w.role_assignments_read = Extent::Partial]
@@ -229,7 +229,7 @@ fn the_number_of_super_administrators() {
             assert_eq!(outcome(&record), part, "{supers}, in part");
         }
 
-        // Who they are is not needed to count them.
+        // Counting them does not require knowing who they are.
         let mut record = workspace(supers);
         record.user_listings = vec![listing(true, Extent::Partial)];
         let part = match supers {
@@ -262,7 +262,7 @@ fn a_person_counts_once_however_often_and_wherever_the_role_is_told() {
             .starts_with("2 super administrators (u100@acme.example, u101@")
     );
 
-    // Somebody of whom only users.list says so is one more.
+    // An administrator that only users.list reports counts as another one.
     for number in 0..3 {
         let id = format!("20{number}");
         let flagged = Administrator { is_admin: Field::Value(true), ..user(&id, false) };
@@ -281,7 +281,7 @@ fn a_stranger_is_no_second_super_administrator() {
     assert_eq!(outcome(&record), fail(&TOO_MANY_SUPER_ADMINISTRATORS), "but one too many");
 }
 
-/// Users whose number is not reported are not added to those who are counted by number.
+/// Users without a reported id are not added to those counted by id.
 #[test]
 fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
     let yes = || Field::Value(true);
@@ -292,7 +292,7 @@ fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
         ..user("", false)
     };
     for ids in [Field::Absent, Field::Null, value("")] {
-        // By number in the assignments and by address in the list: the same people, of whom the list shows no number.
+        // By id in the assignments and by address in the list: the same people, but the list omits their ids.
         for supers in 1..=7 {
             let mut record = workspace(supers);
             for assignment in &mut record.role_assignments {
@@ -309,7 +309,7 @@ fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
             assert!(actual.starts_with(&format!("{supers} super administrator")), "{actual}");
         }
     }
-    // Addresses alone are never too many.
+    // Users known only by address are never too many.
     let mut record = workspace(0);
     for number in 0..9 {
         record.administrators_from_users_list.push(unnumbered(&format!("a{number}@acme.example"), yes()));
@@ -345,7 +345,7 @@ fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
     assert!(actual.ends_with("; 1 administrator without an id, not counted"), "{actual}");
 }
 
-/// What was found is told, and what there is none of is not mentioned.
+/// The text mentions what was found, and omits everything else.
 #[test]
 fn only_what_was_found_is_told() {
     let said = |change: Change| {

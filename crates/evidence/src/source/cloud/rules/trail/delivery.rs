@@ -1,4 +1,4 @@
-//! Whether a trail that is logging also delivers, by its status and the time of the answer.
+//! Whether a trail that is logging also delivers, according to its status and the time of the answer.
 
 use jiff::Timestamp;
 
@@ -8,13 +8,13 @@ use crate::observation::Field;
 use crate::rule::reason;
 use evidence_http::single_line;
 
-/// Deliveries come every few minutes. Without one for longer than this, in seconds, a trail does not deliver.
+/// Trails deliver every few minutes. After this many seconds without a delivery, a trail counts as not delivering.
 const LONGEST: i64 = 24 * 60 * 60;
 
-/// What the status, read at `at`, says about deliveries.
+/// Judges the deliveries in a status that was read at `at`.
 ///
-/// A trail without a delivery passes neither way for as long as it may still come: logging may have been started, or
-/// started again, less than a day ago.
+/// A trail without a recent delivery neither passes nor fails while one may still come: logging may have been started,
+/// or restarted, less than a day ago.
 pub(in super::super::super) fn of(status: &TrailStatus, at: Timestamp) -> Criterion {
     if let Some(error) = error(status) {
         return Criterion::Failed(format!("the latest delivery failed: {}", single_line(error)));
@@ -44,17 +44,17 @@ pub(in super::super::super) fn of(status: &TrailStatus, at: Timestamp) -> Criter
     }
 }
 
-/// Why the latest delivery failed, if it did.
+/// The error of the latest delivery, if it failed.
 pub(in super::super::super) fn error(status: &TrailStatus) -> Option<&str> {
     status.latest_delivery_error.value().map(String::as_str).filter(|error| !error.trim().is_empty())
 }
 
-/// A time of the answer.
+/// A time in the answer.
 enum Time {
     At(Timestamp),
-    /// It is not there: the provider leaves out what has not happened.
+    /// Absent: the provider omits events that have not happened.
     Never,
-    /// It is there, and is not a time.
+    /// Present, but not a time.
     Unclear,
 }
 
@@ -70,7 +70,7 @@ fn time(field: &Field<Moment>) -> Time {
     time.map_or(Time::Unclear, Time::At)
 }
 
-/// The second that a number of seconds is in.
+/// The number rounded down to a whole second.
 fn whole_seconds(seconds: f64) -> Option<Timestamp> {
     let duration = jiff::SignedDuration::try_from_secs_f64(seconds.floor()).ok()?;
     Timestamp::from_second(duration.as_secs()).ok()
@@ -100,7 +100,7 @@ mod tests {
         let moments = || {
             let seconds = |ago: i64| Field::Value(Moment::Seconds((NOW - ago).into()));
             let text = |text: &str| Field::Value(Moment::Text(text.to_string()));
-            // (the field, how many seconds ago, whether it is a time or absent)
+            // (the field, seconds ago, whether it is a time or absent)
             [
                 (Field::Absent, None, true),
                 (Field::Null, None, false),

@@ -1,8 +1,8 @@
-//! Which management events a trail records, by its event selectors.
+//! Which management events a trail records, according to its event selectors.
 //!
-//! Management events are what an audit trail is for: who changed the account, and who looked. A trail counts if its
-//! selectors together record both reads and writes, of every service but the two that the provider itself lets a trail
-//! leave out for their volume.
+//! Management events are the purpose of an audit trail: who changed the account, and who read it. A trail passes if its
+//! selectors together record reads and writes of every service, except the two that the provider lets a trail exclude
+//! because of their volume.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use crate::observation::Field;
 use crate::rule::reason;
 use evidence_http::single_line;
 
-/// The services whose events the provider lets a trail leave out, because there are so many: uses of keys, and
-/// statements sent to databases.
+/// The services whose events the provider lets a trail exclude because of their volume: uses of keys, and statements
+/// sent to databases.
 const MAY_BE_LEFT_OUT: [&str; 2] = ["kms.amazonaws.com", "rdsdata.amazonaws.com"];
-/// How many services are named in a sentence.
+/// The maximum number of services named in a sentence.
 const NAMED: usize = 3;
 
-/// What the selectors of a trail record of the management events.
+/// Judges which management events the selectors of a trail record.
 pub(in super::super::super) fn of(selectors: &EventSelectors) -> Criterion {
     let basic = selectors.event_selectors.value().map(Vec::as_slice).unwrap_or_default();
     let advanced = selectors.advanced_event_selectors.value().map(Vec::as_slice).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(in super::super::super) fn of(selectors: &EventSelectors) -> Criterion {
     }
 }
 
-/// What one selector records of the management events.
+/// The management events that one selector records.
 enum Part<'a> {
     Recorded {
         reads: bool,
@@ -52,7 +52,7 @@ enum Part<'a> {
         without: BTreeSet<&'a str>,
     },
     Nothing,
-    /// Its form is not documented: it may record anything.
+    /// The form is not documented: it may record anything.
     Unclear,
 }
 
@@ -76,7 +76,7 @@ fn of_basic(selector: &EventSelector) -> Part<'_> {
     }
 }
 
-/// All field selectors of a selector must match: each narrows what it records.
+/// All field selectors of a selector must match, so each narrows what it records.
 fn of_advanced(selector: &AdvancedEventSelector) -> Part<'_> {
     let fields = selector.field_selectors.value().map(Vec::as_slice).unwrap_or_default();
     let named =
@@ -104,7 +104,8 @@ fn of_advanced(selector: &AdvancedEventSelector) -> Part<'_> {
     Part::Recorded { reads, writes, without }
 }
 
-/// What the selectors record together. Of reads and of writes: the services that are left out, or nothing at all.
+/// The combined effect of all selectors, for reads and for writes: the excluded services, or `None` if nothing is
+/// recorded.
 #[derive(Default)]
 struct Recorded<'a> {
     reads: Option<BTreeSet<&'a str>>,
@@ -115,7 +116,7 @@ impl<'a> Recorded<'a> {
     fn add(&mut self, reads: bool, writes: bool, without: &BTreeSet<&'a str>) {
         for (wanted, side) in [(reads, &mut self.reads), (writes, &mut self.writes)] {
             if wanted {
-                // What one selector leaves out another can record.
+                // One selector can record what another excludes.
                 *side = Some(match side {
                     Some(old) => old.intersection(without).copied().collect(),
                     None => without.clone(),
@@ -124,7 +125,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// What is missing, in words; `None` if nothing is that must be there.
+    /// The missing events as text; `None` if all required events are recorded.
     fn shortfall(&self) -> Option<String> {
         match (&self.reads, &self.writes) {
             (None, None) => Some("no management events".to_string()),
@@ -181,7 +182,7 @@ mod tests {
         )
     }
 
-    /// Every pair of basic selectors of every form, compared with the rule written as a formula.
+    /// Every pair of basic selectors in every form, compared with the rule written as a formula.
     #[test]
     fn the_whole_domain_of_basic_selectors() {
         let mut forms = Vec::new();

@@ -1,29 +1,29 @@
-//! What is known of the protection of one branch, and by whom it was asked.
+//! The facts about the protection of one branch, and about the token's user.
 
 use std::collections::BTreeMap;
 
 use crate::rule::Reason;
 use crate::source::codehost::record::{BranchProtection, BranchRule, Ruleset};
 
-/// What is known of the protection of one branch.
+/// The facts about the protection of one branch.
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// The branch.
     pub branch: String,
-    /// The default branch, if no branch is configured and it is known to be another one.
+    /// The default branch, if no branch is configured and the default is known to differ.
     pub other_default: Option<String>,
     /// The classic rule.
     pub classic: Classic,
     /// The rules of rulesets that apply to the branch.
     pub rules: Rules,
-    /// The rulesets that were asked who can bypass them, by number.
+    /// The rulesets whose bypass list was requested, by id.
     pub rulesets: BTreeMap<u64, Result<Ruleset, Unread>>,
-    /// Who asked.
+    /// The token's user.
     pub viewer: Viewer,
 }
 
 impl Facts {
-    /// Nothing protects this branch, and nothing is known of who asked.
+    /// A branch without protection, and an unknown user.
     pub fn unprotected(branch: &str) -> Facts {
         Facts {
             branch: branch.to_string(),
@@ -36,14 +36,14 @@ impl Facts {
     }
 }
 
-/// What the host says of the classic rule.
+/// The host's answer about the classic rule.
 #[derive(Debug, Clone)]
 pub enum Classic {
     /// The rule.
     Shown(Box<BranchProtection>),
-    /// There is none, in the host's words.
+    /// There is no rule, with the host's message.
     Absent(String),
-    /// There is no such branch, in the host's words.
+    /// The branch does not exist, with the host's message.
     NoBranch(String),
     /// The repository is empty.
     Empty,
@@ -51,10 +51,10 @@ pub enum Classic {
     Unread(Unread),
 }
 
-/// What the host says of rulesets.
+/// The host's answer about rulesets.
 #[derive(Debug, Clone)]
 pub enum Rules {
-    /// They were not asked for.
+    /// They were not requested.
     NotAsked,
     /// Every active rule for the branch.
     Shown(Vec<BranchRule>),
@@ -65,19 +65,19 @@ pub enum Rules {
 /// Why something was not read.
 #[derive(Debug, Clone)]
 pub struct Unread {
-    /// Why.
+    /// The reason.
     pub reason: &'static Reason,
-    /// In words.
+    /// The explanation.
     pub detail: String,
-    /// The host refused to show it; otherwise there was no usable answer.
+    /// Whether the host refused access; otherwise there was no usable answer.
     pub refused: bool,
 }
 
 /// The token's user, as far as other answers show.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Viewer {
-    /// Administers the repository.
+    /// Whether the user administers the repository.
     pub administers: bool,
-    /// Owns the organization.
+    /// Whether the user owns the organization.
     pub owns: bool,
 }

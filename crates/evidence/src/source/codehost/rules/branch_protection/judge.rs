@@ -1,4 +1,4 @@
-//! The judgement over the classic rule and all rulesets together: both apply at once, and the stricter demand wins.
+//! Judges the classic rule and all rulesets together: all apply at once, and the strictest requirement wins.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,14 +13,13 @@ use crate::rule::{Reason, Status, Verdict, reason as shared};
 use crate::source::codehost::record::{BranchProtection, BranchRule};
 use crate::source::codehost::rules::reason::EMPTY_REPOSITORY;
 
-/// How many approving reviews are recommended; one is enough to pass.
+/// The recommended number of approving reviews; one is enough to pass.
 const RECOMMENDED_REVIEWS: u64 = 2;
 
-/// As many rulesets as are asked about one branch: what the host allows for a repository and its organization.
+/// The maximum number of rulesets read for one branch: what the host allows for a repository and its organization.
 const MAXIMUM_RULESETS: usize = 150;
 
-/// Passes when at least one approving review is required, at least one status check is, and administrators are held to
-/// both.
+/// Passes if at least one approving review and at least one status check are required, for administrators too.
 pub fn judge(facts: &Facts) -> Verdict {
     let branch = &facts.branch;
     match (&facts.classic, &facts.other_default) {
@@ -62,7 +61,7 @@ pub fn judge(facts: &Facts) -> Verdict {
     Verdict { improvable: reviews < RECOMMENDED_REVIEWS, hint, ..Verdict::pass(actual) }
 }
 
-/// Whether the rules of rulesets can change the verdict: not if the classic rule passes, or nothing that was asked can.
+/// Whether rulesets can change the verdict: not if the classic rule passes, nor if nothing more can be read.
 pub fn wants_rules(facts: &Facts) -> bool {
     if facts.other_default.is_some() {
         return false;
@@ -71,19 +70,19 @@ pub fn wants_rules(facts: &Facts) -> bool {
         Classic::Empty | Classic::NoBranch(_) => false,
         Classic::Absent(_) => true,
         Classic::Shown(protection) => !passes_alone(protection),
-        // Whoever may not see the classic rule may see rulesets. They are in the same plans, and a failure or another
-        // owner's repository ends the look.
+        // A token without access to the classic rule may have access to rulesets. Plans that lack one also lack the
+        // other, and a failure or another owner's repository ends the look.
         Classic::Unread(Unread { reason, refused, .. }) => *refused && **reason == shared::PERMISSION_DENIED,
     }
 }
 
-/// Whether a classic rule passes whatever rulesets say.
+/// Whether a classic rule passes, whatever the rulesets.
 pub fn passes_alone(protection: &BranchProtection) -> bool {
     let classic = Classic::Shown(Box::new(protection.clone()));
     judge(&Facts { classic, ..Facts::unprotected("") }).status == Status::Pass
 }
 
-/// The ruleset whose bypass list can still change the verdict: of several, the one that decides most.
+/// The ruleset whose bypass list can still change the verdict: of several, the one that affects most criteria.
 pub fn next_ruleset(facts: &Facts) -> Option<u64> {
     if facts.other_default.is_some() || facts.rulesets.len() >= MAXIMUM_RULESETS {
         return None;
@@ -109,27 +108,27 @@ pub fn next_ruleset(facts: &Facts) -> Option<u64> {
 /// Everything that protects the branch, as far as it was read.
 struct Systems<'a> {
     all: Vec<System>,
-    /// What was not read: it may demand what is missing, and hold whom nothing else does. The classic rule first.
+    /// What was not read, the classic rule first. It may add a missing requirement, or apply it to administrators.
     unread: Vec<&'a Unread>,
     allowances: Option<String>,
 }
 
-/// One of the two demands.
+/// One of the two requirements.
 struct Criterion {
     reason: &'static Reason,
     demands: fn(&System) -> Option<bool>,
-    /// `None`: something that was not read may demand it.
+    /// `None`: something that was not read may require it.
     demanded: Option<bool>,
     held: Held,
 }
 
-/// Whether administrators are held to a demand.
+/// Whether a requirement applies to administrators.
 enum Held {
     Yes,
     No,
-    /// A system that makes the demand may hold them.
+    /// A system with the requirement may apply it to them.
     Unknown(&'static Reason),
-    /// No system that was read holds them; one that was not read may.
+    /// No system that was read applies it to them, but one that was not read may.
     ByNothingRead,
 }
 
@@ -174,7 +173,7 @@ impl<'a> Systems<'a> {
                 (Some(false), ..) | (_, _, Held::Yes) | (_, Hold::Bypassed(_), _) => {}
                 (Some(true), Hold::Held(_), _) => held = Held::Yes,
                 (Some(true), Hold::Unknown(reason, _), _) => held = Held::Unknown(reason),
-                // It may make the demand, and then hold them.
+                // It may have the requirement, and then apply it to administrators.
                 (None, Hold::Held(_) | Hold::Unknown(..), Held::Unknown(_)) => {}
                 (None, Hold::Held(_) | Hold::Unknown(..), _) => held = Held::Unknown(&shared::NO_EVIDENCE),
             }
@@ -182,7 +181,7 @@ impl<'a> Systems<'a> {
         Criterion { reason, demands, demanded, held }
     }
 
-    /// What was found, in words.
+    /// The findings as text.
     fn words(&self, facts: &Facts) -> String {
         let mut parts = Vec::new();
         if !self.all.is_empty() {
@@ -195,7 +194,7 @@ impl<'a> Systems<'a> {
         parts.join("; ")
     }
 
-    /// What the systems that were read demand together.
+    /// The combined requirements of the systems that were read.
     fn demands(&self) -> String {
         let counts: Vec<Option<u64>> = self.all.iter().map(|system| system.reviews).collect();
         let reviews = match counts.iter().flatten().max() {
@@ -207,7 +206,7 @@ impl<'a> Systems<'a> {
         };
         let names: BTreeSet<&str> =
             self.all.iter().flat_map(|system| &system.checks.names).map(String::as_str).collect();
-        // The artifact of the classic rule has the older list; names that it lacks are told.
+        // The classic rule's artifact has only the older list, so the text names checks that are not in it.
         let elsewhere = self.all.iter().any(|system| {
             let checks = &system.checks;
             !checks.names.is_empty() && (checks.newer || system.ruleset.is_some())
@@ -244,7 +243,7 @@ fn undecided(criteria: &[Criterion], unread: Option<&&Unread>) -> Option<&'stati
     if nothing { Some(missing) } else { open }
 }
 
-/// The part of a rule that is judged: nothing of the parameters of other types of rules.
+/// The judged part of a rule, without the parameters of other rule types.
 pub fn reduced(rule: BranchRule) -> BranchRule {
     let judged = rule.kind.value().is_some_and(|kind| super::system::DEMANDS.contains(&kind.as_str()));
     if judged { rule } else { BranchRule { parameters: crate::observation::Field::Absent, ..rule } }

@@ -1,6 +1,6 @@
-//! Changes to the branch need a review and status checks, from administrators too.
+//! Changes to the branch require a review and status checks, also from administrators.
 //!
-//! `facts` is what is known, `system` what each rule demands and whom it holds, `judge` what follows.
+//! `facts` holds what is known, `system` the requirements of each rule and whom they apply to, `judge` the verdict.
 
 mod facts;
 mod judge;
@@ -14,7 +14,7 @@ pub use self::judge::{judge, next_ruleset, passes_alone, reduced, wants_rules};
 
 use crate::rule::{Advice, Reason, Rule};
 
-/// Changes to the branch need a review and status checks, from administrators too.
+/// Changes to the branch require a review and status checks, also from administrators.
 pub static BRANCH_PROTECTION: Rule = Rule {
     code: "branch-protection",
     version: 1,
@@ -64,7 +64,7 @@ pub static BRANCH_MISSING: Reason = Reason {
     }),
 };
 
-/// No branch is configured, and the repository's default branch is not the one that is checked then.
+/// No branch is configured, and the repository's default branch differs from the one that is then checked.
 pub static DEFAULT_BRANCH_DIFFERS: Reason = Reason {
     code: "default_branch_differs",
     advice: Some(Advice {
@@ -100,7 +100,7 @@ pub static STATUS_CHECKS_NOT_CONFIGURED: Reason = Reason {
     }),
 };
 
-/// Administrators may pass the rule by.
+/// Administrators can bypass the rule.
 pub static ADMINS_NOT_ENFORCED: Reason = Reason {
     code: "admins_not_enforced",
     advice: Some(Advice {
@@ -112,7 +112,7 @@ pub static ADMINS_NOT_ENFORCED: Reason = Reason {
     }),
 };
 
-/// The host does not show whether administrators can bypass a ruleset on which the verdict rests.
+/// The host does not show whether administrators can bypass a ruleset that decides the verdict.
 pub static BYPASS_NOT_VISIBLE: Reason = Reason {
     code: "bypass_not_visible",
     advice: Some(Advice {
@@ -124,7 +124,7 @@ pub static BYPASS_NOT_VISIBLE: Reason = Reason {
     }),
 };
 
-/// Somebody may merge without the review that a classic rule requires.
+/// Some users, teams or apps may merge without the review that a classic rule requires.
 pub static PULL_REQUEST_BYPASS_ALLOWED: Reason = Reason {
     code: "pull_request_bypass_allowed",
     advice: Some(Advice {
@@ -136,10 +136,10 @@ pub static PULL_REQUEST_BYPASS_ALLOWED: Reason = Reason {
     }),
 };
 
-/// How many names a sentence has; the artifact has all of them.
+/// The maximum number of names in a sentence; the artifact has all of them.
 const LISTED: usize = 20;
 
-/// Names in a sentence.
+/// Joins names for a sentence.
 fn list(names: &[&str]) -> String {
     let more = names.len().saturating_sub(LISTED);
     let shown = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");

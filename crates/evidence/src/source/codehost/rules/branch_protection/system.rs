@@ -1,5 +1,5 @@
-//! The systems that protect a branch, the classic rule and each ruleset: what one demands, and whether administrators
-//! are held to it. Each system is bypassed by itself.
+//! The systems that protect a branch, which are the classic rule and each ruleset: what each requires, and whether it
+//! applies to administrators. Bypassing one system does not bypass another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,30 +10,30 @@ use crate::report::format::counted;
 use crate::rule::{Reason, reason as shared};
 use crate::source::codehost::record::{Actors, BranchProtection, BranchRule, BypassActor, Ruleset};
 
-/// One system of protection.
+/// A system of protection.
 #[derive(Debug)]
 pub(super) struct System {
-    /// The ruleset's number; `None` for the classic rule, or for rules whose ruleset is not named.
+    /// The ruleset's id; `None` for the classic rule, or for rules without a ruleset id.
     pub(super) ruleset: Option<u64>,
-    /// Approving reviews; `None` if the host did not say.
+    /// The number of approving reviews; `None` if not reported.
     pub(super) reviews: Option<u64>,
     pub(super) checks: Checks,
     pub(super) hold: Hold,
 }
 
-/// The status checks that a system demands.
+/// The status checks that a system requires.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
-    /// There is a rule for status checks.
+    /// Whether there is a rule for status checks.
     pub(super) configured: bool,
-    /// A rule for status checks came without its list.
+    /// Whether a rule for status checks lacks its list.
     untold: bool,
     pub(super) names: BTreeSet<String>,
-    /// How the artifact leaves them out: named in the newer list alone.
+    /// Whether the checks are only in the newer list, which the artifact does not contain.
     pub(super) newer: bool,
 }
 
-/// Whether administrators are held to a system.
+/// Whether a system applies to administrators.
 #[derive(Debug, Clone)]
 pub(super) enum Hold {
     Held(String),
@@ -50,12 +50,12 @@ impl Hold {
 }
 
 impl System {
-    /// Whether it demands a review; `None` if the host did not say.
+    /// Whether it requires a review; `None` if not reported.
     pub(super) fn demands_review(&self) -> Option<bool> {
         self.reviews.map(|count| count >= 1)
     }
 
-    /// Whether it demands a named check; `None` if the host did not say.
+    /// Whether it requires a named check; `None` if not reported.
     pub(super) fn demands_check(&self) -> Option<bool> {
         match (self.checks.names.is_empty(), self.checks.untold) {
             (false, _) => Some(true),
@@ -64,8 +64,8 @@ impl System {
         }
     }
 
-    /// The classic rule. The host leaves out a section that is not configured, so an absent section is a setting that
-    /// was read. A section that is there without its number or switch is not.
+    /// The classic rule. The host omits sections that are not configured, so an absent section is a setting that was
+    /// read. A section without its number or switch is not.
     pub(super) fn classic(protection: &BranchProtection) -> System {
         let reviews = match &protection.required_pull_request_reviews {
             Field::Value(reviews) => reviews.required_approving_review_count.value().copied(),
@@ -90,7 +90,7 @@ impl System {
         System { ruleset: None, reviews, checks, hold }
     }
 
-    /// The rulesets among `rules` that demand a pull request or checks: no other rule protects anything here.
+    /// The rulesets among `rules` that require a pull request or checks: no other rule protects anything here.
     pub(super) fn rulesets(rules: &[BranchRule], facts: &Facts) -> Vec<System> {
         let mut systems: BTreeMap<Option<u64>, System> = BTreeMap::new();
         for rule in rules {
@@ -116,7 +116,7 @@ impl System {
             let count = parameters.and_then(|found| found.required_approving_review_count.value()).copied();
             self.reviews = match (self.reviews, count) {
                 (Some(known), Some(count)) => Some(known.max(count)),
-                // What is known to be enough stays so, whatever else was left out.
+                // A number that is already sufficient stays so, whatever another rule omits.
                 (Some(known), None) if known > 0 => Some(known),
                 (None, Some(count)) if count > 0 => Some(count),
                 (_, None) | (None, _) => None,
@@ -139,7 +139,7 @@ impl System {
 }
 
 impl Checks {
-    /// An empty name is no check.
+    /// Adds check names. An empty name is not a check.
     fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         self.names.extend(names.filter(|name| !name.trim().is_empty()).map(str::to_string));
     }
@@ -149,10 +149,10 @@ pub(super) const PULL_REQUEST: &str = "pull_request";
 pub(super) const STATUS_CHECKS: &str = "required_status_checks";
 pub(super) const WORKFLOWS: &str = "workflows";
 
-/// The types of rules that are judged.
+/// The judged types of rules.
 pub(super) const DEMANDS: &[&str] = &[PULL_REQUEST, STATUS_CHECKS, WORKFLOWS];
 
-/// Whether administrators are held to a ruleset. What is hidden is never read as empty.
+/// Whether a ruleset applies to administrators. A hidden bypass list never counts as empty.
 fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer) -> Hold {
     let Some(id) = id else {
         let words = "a rule that names no ruleset, so that its bypass list is not known";
@@ -164,7 +164,7 @@ fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer
             return Hold::Unknown(&BYPASS_NOT_VISIBLE, detail.clone());
         }
         Some(Err(Unread { reason, detail, .. })) => return Hold::Unknown(reason, detail.clone()),
-        // Not asked, since it decides nothing.
+        // Not requested, because it does not affect the verdict.
         None => return Hold::Unknown(&BYPASS_NOT_VISIBLE, String::new()),
     };
     if let Field::Value(actors) = &ruleset.bypass_actors {
@@ -178,7 +178,8 @@ fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer
             });
         }
     }
-    // A role of the organization's own making may be one that administrators have: their own word decides.
+    // Administrators may have one of the organization's custom roles, so what the host reports about an administrator
+    // decides.
     let said = ruleset.current_user_can_bypass.value().map_or("", String::as_str);
     match said {
         "always" | "pull_requests_only" | "exempt" if viewer.administers => Hold::Bypassed(format!(
@@ -194,10 +195,10 @@ fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer
     }
 }
 
-/// The built-in roles from reading to administration. A bypass for a role holds for every higher one.
+/// The built-in roles from read to admin. A bypass for a role applies to every higher one.
 const BUILT_IN_ROLES: std::ops::RangeInclusive<i64> = 1..=5;
 
-/// How an entry of a bypass list lets administrators pass, if it certainly does.
+/// How an entry of a bypass list lets administrators bypass, if it certainly does.
 fn administrators(actor: &BypassActor) -> Option<String> {
     let mode = actor.bypass_mode.value().map_or("always", String::as_str);
     let kind = actor.actor_type.value()?;
@@ -222,7 +223,7 @@ fn is_no_administrator(actor: &BypassActor) -> bool {
     kind.is_some_and(|kind| OTHERS.iter().any(|(other, ..)| kind == other))
 }
 
-/// Who can bypass besides administrators, in words.
+/// Who can bypass besides administrators, as text.
 fn others(actors: &[BypassActor]) -> Option<String> {
     let words: Vec<String> = OTHERS
         .iter()
@@ -235,7 +236,7 @@ fn others(actors: &[BypassActor]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Who may merge without the review that a classic rule demands, in words.
+/// Who may merge without the review that a classic rule requires, as text.
 pub(super) fn allowances(protection: &BranchProtection) -> Option<String> {
     let reviews = protection.required_pull_request_reviews.value()?;
     let Actors { users, teams, apps } = reviews.bypass_pull_request_allowances.value()?;

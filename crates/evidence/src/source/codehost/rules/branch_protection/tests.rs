@@ -1,4 +1,4 @@
-//! The judgement over its whole domain, each cell with a verdict written by hand.
+//! The judgement over its whole domain. Every verdict in the tables is written by hand.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ const ADMINISTRATOR: Viewer = Viewer { administers: true, owns: false };
 const OWNER_ELSEWHERE: Viewer = Viewer { administers: false, owns: true };
 const READER: Viewer = Viewer { administers: false, owns: false };
 
-/// Who is held to a ruleset: `h`eld, `b`ypassed, or `u`nknown.
+/// Whom a ruleset applies to: `h`eld, `b`ypassed, or `u`nknown.
 #[test]
 fn every_bypass_list_and_every_viewer() {
     let actor =
@@ -61,7 +61,7 @@ fn every_bypass_list_and_every_viewer() {
     let both = |actors: Value, said: &str| {
         Ok(read::<Ruleset>(json!({"id": 1, "bypass_actors": actors, "current_user_can_bypass": said})))
     };
-    // (the answer, what it means to a reader, an administrator, an owner who does not administer, an owner who does)
+    // (the answer, its meaning for a reader, an administrator, an owner without administration, an owner with it)
     let table: Vec<(Result<Ruleset, Unread>, &str)> = vec![
         (shown(json!([])), "hhhh"),
         (shown(actor("RepositoryRole", 5)), "bbbb"),
@@ -75,14 +75,14 @@ fn every_bypass_list_and_every_viewer() {
         (shown(actor("Integration", 5)), "hhhh"),
         (shown(actor("DeployKey", 5)), "hhhh"),
         (shown(actor("User", 5)), "hhhh"),
-        // A role of the organization's own making, and what is not known.
+        // A custom role, and unknown values.
         (shown(actor("RepositoryRole", 4711)), "uuuu"),
         (shown(actor("Robot", 1)), "uuuu"),
         (shown(json!([{}])), "uuuu"),
         (both(actor("RepositoryRole", 4711), "never"), "uuuh"),
         (both(actor("RepositoryRole", 4711), "always"), "ubub"),
         (both(actor("Team", 5), "always"), "hhhh"),
-        // Not there is not empty, and neither is null.
+        // Absent is not empty, and neither is null.
         (shown(Value::Null), "uuuu"),
         (Ok(read(json!({"id": 1}))), "uuuu"),
         (hidden("never"), "uuuh"),
@@ -123,13 +123,14 @@ fn every_bypass_list_and_every_viewer() {
     }
 }
 
-/// The classic rule × the rules of rulesets × whether the ruleset holds administrators.
+/// The classic rule × the rules of rulesets × whether the ruleset applies to administrators.
 #[test]
 fn every_classic_rule_and_every_ruleset() {
     let (deny, fail) = (|| unread(&shared::PERMISSION_DENIED), || unread(&shared::HOST_ERROR));
     // One letter for each column:
-    // 1 no ruleset; 2 one that demands neither; a review and a check, 3 held, 4 bypassed, 5 unknown; a review alone,
-    // 6 held, 7 bypassed, 8 unknown; a check alone, 9 held, 10 bypassed, 11 unknown; 12 refused for the plan; 13 failed.
+    // 1 no ruleset; 2 one without requirements; a review and a check, 3 held, 4 bypassed, 5 unknown; only a review, 6
+    // held, 7 bypassed, 8 unknown; only a check, 9 held, 10 bypassed, 11 unknown; 12 refused because of the plan; 13
+    // failed.
     let table: [(Classic, &str); 10] = [
         //                                          none full rev chk unread
         (classic(2, &["build"], true), /*         */ "PP PPP PPP PPP PP"),
@@ -195,7 +196,7 @@ fn verdict_of(letter: char) -> (Status, &'static Reason) {
     }
 }
 
-/// What is asked, and what is not.
+/// Which requests are made.
 #[test]
 fn a_question_is_asked_if_it_can_change_the_verdict() {
     let table = [
@@ -218,12 +219,12 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
         let facts = Facts { other_default: Some("trunk".to_string()), ..facts };
         assert!(!wants_rules(&facts), "the default branch decides");
     }
-    // (the classic rule, the rules, the rulesets that are asked in turn while each hides its bypass list)
+    // (the classic rule, the rules, the rulesets requested in turn while each hides its bypass list)
     let full = |id| vec![review(id, 1), check(id, "build")];
     let absent = || Classic::Absent("none".to_string());
     let table = [
         (absent(), full(3), vec![3]),
-        // The one that decides both comes first.
+        // The one that decides both criteria comes first.
         (absent(), [vec![review(1, 1)], full(3), vec![check(2, "x")]].concat(), vec![3, 1, 2]),
         (absent(), vec![review(1, 1)], vec![]),
         (absent(), vec![review(1, 0), check(1, "build")], vec![]),
@@ -243,7 +244,7 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
         }
         assert_eq!(asked, expected, "{facts:?}");
     }
-    // An answer that decides ends it.
+    // An answer that decides the verdict ends the requests.
     for actors in [json!([]), json!([{"actor_type": "OrganizationAdmin"}])] {
         let (rules, hold) = ([full(1), full(2)].concat(), actors == json!([]));
         let first: Ruleset = read(json!({"id": 1, "bypass_actors": actors}));
@@ -275,7 +276,7 @@ fn several_rulesets_add_up() {
     assert_eq!((two.status, two.improvable), (Status::Pass, false));
     let actual = two.actual.unwrap();
     assert!(actual.starts_with("3 approving reviews, 2 required status checks: a, b"), "{actual}");
-    // One that administrators can bypass does not matter beside one that holds them.
+    // One that administrators can bypass does not matter if another applies to them.
     let full = |id| vec![review(id, 1), check(id, "build")];
     assert_eq!(judged([full(1), full(2)].concat(), &[1]).status, Status::Pass);
     assert_eq!(judged([full(1), full(2)].concat(), &[1, 2]).reason, &ADMINS_NOT_ENFORCED);
@@ -309,14 +310,14 @@ fn every_form_of_a_rule() {
         };
         assert_eq!((verdict.status, verdict.reason), expected, "{first:?} {second:?}");
     }
-    // What a rule leaves out may be what is missing elsewhere.
+    // A value that one rule omits may be what is missing elsewhere.
     let untold = rule(2, "pull_request", json!({}));
     let rules = vec![review(1, 1), untold, check(2, "a")];
     assert_eq!(judged(rules.clone(), &[1]).reason, &shared::NO_EVIDENCE);
     assert_eq!(judged(rules, &[1, 2]).reason, &ADMINS_NOT_ENFORCED);
     let said = judged(vec![review(1, 1), workflows(json!([{"path": "ci.yml"}]))], &[]).actual.unwrap();
     assert!(said.contains("1 required status check: workflow ci.yml"), "{said}");
-    // A rule that names no ruleset cannot be asked about.
+    // A rule without a ruleset id cannot be looked up.
     let mut nameless = vec![review(1, 1), check(1, "a")];
     nameless.iter_mut().for_each(|rule| rule.ruleset_id = crate::observation::Field::Absent);
     assert_eq!(judged(nameless, &[]).reason, &BYPASS_NOT_VISIBLE);
@@ -351,11 +352,11 @@ fn alone(json: &str) -> Verdict {
     judge(&Facts { classic: Classic::Shown(protection), ..Facts::unprotected("main") })
 }
 
-/// The classic rule alone, in every combination of every form the three sections can have, compared with the
-/// specification's sentence written as a formula.
+/// The classic rule alone, in every combination of every form of its three sections, compared with the specification's
+/// sentence written as a formula.
 #[test]
 fn the_whole_domain() {
-    // (JSON of the section, does the requirement hold)
+    // (JSON of the section, whether the requirement holds)
     let reviews = [
         ("", Some(false)),
         (r#""required_pull_request_reviews": null,"#, Some(false)),
@@ -406,7 +407,7 @@ fn the_whole_domain() {
     }
 }
 
-/// What was found is told in whole words.
+/// The finding is a readable sentence.
 #[test]
 fn numbers_are_told_as_one_says_them() {
     let contexts = |names: &str| format!(r#""contexts": [{names}]"#);
