@@ -41,8 +41,8 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 
 /// How many requests were skipped, and why.
 pub fn given_up(GivenUp { kind, failed, last, not_asked }: &GivenUp) -> String {
-    let looks = counted(*not_asked, "request was", "requests were");
-    format!("{kind}: {looks} skipped after {failed} consecutive failures: {last}")
+    let requests = counted(*not_asked, "request was", "requests were");
+    format!("{kind}: {requests} skipped after {failed} consecutive failures: {last}")
 }
 
 /// `45 s`, `12 min 05 s`, `1 h 02 min`.

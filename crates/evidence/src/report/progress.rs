@@ -211,15 +211,15 @@ fn style(template: &str) -> ProgressStyle {
         .progress_chars("━╸ ")
 }
 
-/// `1,234 of 50,000 looks`
+/// `1,234 of 50,000 observations`
 fn of_total(looked: u64, total: Option<u64>) -> String {
     match total {
-        Some(total) => format!("{} of {} looks", thousands(looked), thousands(total)),
-        None => format!("{} looks", thousands(looked)),
+        Some(total) => format!("{} of {} observations", thousands(looked), thousands(total)),
+        None => format!("{} observations", thousands(looked)),
     }
 }
 
-/// `1,234 of 50,000 looks · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate or the
+/// `1,234 of 50,000 observations · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate or the
 /// average rate, whichever is slower: a run that has waited for a limit will wait again.
 fn position_text(looked: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
     let position = of_total(looked, total);
@@ -267,19 +267,19 @@ mod tests {
             position_text(looked, total, recent, Duration::from_secs(seconds))
         };
         let table = [
-            (text(1_234, Some(50_000), 15.1, 80), "1,234 of 50,000 looks · 15/s · 54 min left"),
+            (text(1_234, Some(50_000), 15.1, 80), "1,234 of 50,000 observations · 15/s · 54 min left"),
             // Not measured yet, or finished.
-            (text(10, Some(50_000), 15.0, 2), "10 of 50,000 looks"),
-            (text(50_000, Some(50_000), 15.0, 3_600), "50,000 of 50,000 looks"),
-            (text(10, Some(50_000), 0.0, 30), "10 of 50,000 looks"),
-            (text(10, None, 15.0, 30), "10 looks"),
+            (text(10, Some(50_000), 15.0, 2), "10 of 50,000 observations"),
+            (text(50_000, Some(50_000), 15.0, 3_600), "50,000 of 50,000 observations"),
+            (text(10, Some(50_000), 0.0, 30), "10 of 50,000 observations"),
+            (text(10, None, 15.0, 30), "10 observations"),
             // After a wait for a limit, the average rate counts.
-            (text(5_000, Some(50_000), 15.0, 3_600), "5,000 of 50,000 looks · 15/s · 9 h 00 min left"),
+            (text(5_000, Some(50_000), 15.0, 3_600), "5,000 of 50,000 observations · 15/s · 9 h 00 min left"),
             // After a fast start, the last seconds count.
-            (text(25_000, Some(50_000), 2.0, 60), "25,000 of 50,000 looks · 2.0/s · 3 h 29 min left"),
-            (text(1, Some(3), 0.01, 100), "1 of 3 looks · 0.6/min · 4 min left"),
-            (text(800, Some(1_000), 20.0, 40), "800 of 1,000 looks · 20/s · 10 s left"),
-            (text(1, Some(1_000_000), 1.0, 100), "1 of 1,000,000 looks · 1.0/s · 1158 days left"),
+            (text(25_000, Some(50_000), 2.0, 60), "25,000 of 50,000 observations · 2.0/s · 3 h 29 min left"),
+            (text(1, Some(3), 0.01, 100), "1 of 3 observations · 0.6/min · 4 min left"),
+            (text(800, Some(1_000), 20.0, 40), "800 of 1,000 observations · 20/s · 10 s left"),
+            (text(1, Some(1_000_000), 1.0, 100), "1 of 1,000,000 observations · 1.0/s · 1158 days left"),
         ];
         for (text, expected) in table {
             assert_eq!(text, expected);
@@ -297,7 +297,7 @@ mod tests {
         progress.expect(SOURCE, 1_998);
         assert_eq!(total(&mut progress), Some(1_999));
         let lines: Vec<String> = (0..1_998).filter_map(|_| progress.looked(SOURCE)).collect();
-        assert_eq!((lines, total(&mut progress)), (vec!["1,000 of 1,999 looks".to_string()], Some(1_999)));
+        assert_eq!((lines, total(&mut progress)), (vec!["1,000 of 1,999 observations".to_string()], Some(1_999)));
         // One more than expected, then another account.
         progress.looked(SOURCE);
         assert_eq!(total(&mut progress), Some(2_000));
