@@ -151,7 +151,7 @@ fn who_can_bypass_a_ruleset() {
     let shown = |actor: Bypass| full(7).bypass(actor).bypass_shown(true);
     let team = || Bypass::actor("Team", 5);
     for (ruleset, status, reason, said) in [
-        (full(7).bypass_shown(true), "pass", "ok", "nobody can bypass ruleset 7"),
+        (full(7).bypass_shown(true), "pass", "ok", "no one can bypass ruleset 7"),
         (shown(team()), "pass", "ok", "administrators cannot bypass ruleset 7; 1 team can"),
         (shown(Bypass::role(Permission::Admin)), "fail", "admins_not_enforced", "(RepositoryRole 5, always)"),
         (
@@ -257,7 +257,7 @@ fn allowances_of_a_classic_rule_are_told() {
     });
     let web = repository("web").protection("main", Protection::new().body(body));
     let found = judged(&lab(web), 0, "pass", "ok");
-    assert!(found.actual.ends_with("review may be skipped by ada, core"), "{}", found.actual);
+    assert!(found.actual.ends_with("ada, core may skip the review"), "{}", found.actual);
     let artifact = found.bundle.artifact("repo_acme_web_branch_protection.json").unwrap();
     let allowed = &artifact["required_pull_request_reviews"]["bypass_pull_request_allowances"];
     assert_eq!(*allowed, json!({"users": [{"login": "ada"}], "teams": [{"slug": "core"}], "apps": []}));

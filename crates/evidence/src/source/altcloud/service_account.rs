@@ -108,7 +108,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
                  service account's credentials file, not its content"
             ),
             help: vec![
-                format!("write the credentials to a file of mode 600, and its path into {variable}"),
+                format!("write the credentials to a file with mode 600, and set {variable} to its path"),
                 "the value is not shown: it may be the credentials themselves".to_string(),
             ],
         });

@@ -383,7 +383,7 @@ fn limit_used_up(rest: &str) -> Vec<String> {
     vec![
         "repeat the dry run after the reset: unlike a collection with rate_limit_pause: true, it does not wait"
             .to_string(),
-        format!("not asked: {rest} of repositories, and so the number of artifacts and requests"),
+        format!("not asked: {rest} of repositories, and therefore the number of artifacts and requests"),
     ]
 }
 

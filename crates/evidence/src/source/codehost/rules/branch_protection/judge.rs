@@ -189,7 +189,7 @@ impl<'a> Systems<'a> {
         } else if let (Classic::Absent(said), Rules::Unread(_)) = (&facts.classic, &facts.rules) {
             parts.push(said.clone());
         }
-        parts.extend(self.allowances.iter().map(|names| format!("review may be skipped by {names}")));
+        parts.extend(self.allowances.iter().map(|names| format!("{names} may skip the review")));
         parts.extend(self.unread.iter().map(|unread| unread.detail.clone()));
         parts.join("; ")
     }

@@ -155,7 +155,7 @@ pub(super) const DEMANDS: &[&str] = &[PULL_REQUEST, STATUS_CHECKS, WORKFLOWS];
 /// Whether a ruleset applies to administrators. A hidden bypass list never counts as empty.
 fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer) -> Hold {
     let Some(id) = id else {
-        let words = "a rule that names no ruleset, so that its bypass list is not known";
+        let words = "a rule without a ruleset id, whose bypass list is unknown";
         return Hold::Unknown(&BYPASS_NOT_VISIBLE, words.to_string());
     };
     let ruleset = match asked {
@@ -173,7 +173,7 @@ fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer
         }
         if actors.iter().all(is_no_administrator) {
             return Hold::Held(match others(actors) {
-                None => format!("nobody can bypass ruleset {id}"),
+                None => format!("no one can bypass ruleset {id}"),
                 Some(others) => format!("administrators cannot bypass ruleset {id}; {others} can"),
             });
         }

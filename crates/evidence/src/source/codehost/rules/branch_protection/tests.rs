@@ -344,7 +344,7 @@ fn who_may_skip_the_review_is_told() {
     let facts = Facts { classic: Classic::Shown(Box::new(protection)), ..Facts::unprotected("main") };
     let verdict = judge(&facts);
     assert_eq!((verdict.status, verdict.hint), (Status::Pass, Some(&PULL_REQUEST_BYPASS_ALLOWED)));
-    assert!(verdict.actual.unwrap().ends_with("; review may be skipped by ada, bot"));
+    assert!(verdict.actual.unwrap().ends_with("; ada, bot may skip the review"));
 }
 
 fn alone(json: &str) -> Verdict {
