@@ -20,21 +20,21 @@ use evidence_http::proxy::ProxyError;
 /// Why a command ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command-line options contradict each other.
+    /// The command line cannot be used: options conflict, or a value is missing or not valid.
     #[error("{message}")]
     Usage {
-        /// The contradiction.
+        /// The problem.
         message: String,
         /// What to do.
         help: String,
     },
-    /// The configuration.
+    /// The configuration is not valid.
     #[error(transparent)]
     Config(ConfigError),
-    /// The signing key.
+    /// The signing key cannot be used.
     #[error(transparent)]
     Signing(SigningError),
-    /// The proxy that the run needs.
+    /// The proxy that the run needs cannot be used.
     #[error(transparent)]
     Proxy(ProxyError),
     /// `--upload` without an upload configuration.
@@ -61,7 +61,7 @@ pub enum Error {
         /// What to do.
         help: &'static str,
     },
-    /// The bundle to upload was not signed by a trusted key.
+    /// The bundle to upload was not signed by a trusted key, or was changed.
     #[error("{} was not signed by a trusted key, or was changed", bundle.display())]
     Tampered {
         /// The bundle.

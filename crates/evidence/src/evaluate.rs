@@ -80,8 +80,8 @@ impl<Words> Check<Words> {
 /// The checks of an inspection: first for settings that were not read, then the judgements. A rule with a judgement
 /// needs no other check, because its judgement accounts for what was not read.
 ///
-/// `looked` maps each observation to the basis of a check. A judgement over an excluded artifact is dropped, because
-/// its basis is not in the bundle.
+/// `looked` maps each observation to the basis of a check. If the screen excluded an artifact, every judgement becomes
+/// not verifiable, because its basis is not in the bundle.
 pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
     let Inspection { exempt, observations, judgements } = inspection;
     let left_out = observations.iter().find_map(|observation| match observation.seen {

@@ -350,7 +350,7 @@ fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
 }
 
 /// The environment for the times in documents. The variable takes effect only with the flag: a build system that
-/// exports it must not backdate evidence.
+/// exports it must not change the times of evidence.
 fn documents_env(args: &CollectArgs, env: &Env) -> Result<Env, Error> {
     if !args.reproducible {
         return Ok(env.clone());

@@ -219,8 +219,8 @@ fn of_total(looked: u64, total: Option<u64>) -> String {
     }
 }
 
-/// `1,234 of 50,000 observations · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate or the
-/// average rate, whichever is slower: a run that has waited for a limit will wait again.
+/// `1,234 of 50,000 observations · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate
+/// or the average rate, whichever is slower: a run that has waited for a limit will wait again.
 fn position_text(looked: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
     let position = of_total(looked, total);
     let left = total.map_or(0, |total| total.saturating_sub(looked));

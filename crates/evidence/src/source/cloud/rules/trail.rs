@@ -194,7 +194,7 @@ impl AuditTrail {
             }
             return Verdict::pass(actual);
         }
-        // An unknown criterion cannot rescue a trail that fails another one.
+        // An unknown criterion cannot rescue a trail that fails a different criterion.
         let mut left: Vec<&TrailFacts> = self.trails.iter().collect();
         let mut failed = (&AUDIT_TRAIL_MISSING, "there is no trail".to_string());
         for Step { criterion, reason, words } in &STEPS {

@@ -262,7 +262,7 @@ fn a_person_counts_once_however_often_and_wherever_the_role_is_told() {
             .starts_with("2 super administrators (u100@acme.example, u101@")
     );
 
-    // An administrator that only users.list reports counts as another one.
+    // An administrator that only users.list reports counts as a further administrator.
     for number in 0..3 {
         let id = format!("20{number}");
         let flagged = Administrator { is_admin: Field::Value(true), ..user(&id, false) };
