@@ -297,7 +297,10 @@ mod tests {
         progress.expect(SOURCE, 1_998);
         assert_eq!(total(&mut progress), Some(1_999));
         let lines: Vec<String> = (0..1_998).filter_map(|_| progress.looked(SOURCE)).collect();
-        assert_eq!((lines, total(&mut progress)), (vec!["1,000 of 1,999 observations".to_string()], Some(1_999)));
+        assert_eq!(
+            (lines, total(&mut progress)),
+            (vec!["1,000 of 1,999 observations".to_string()], Some(1_999))
+        );
         // One more than expected, then another account.
         progress.looked(SOURCE);
         assert_eq!(total(&mut progress), Some(2_000));
