@@ -42,7 +42,7 @@ pub enum Command {
     Show(ShowArgs),
     /// Verify a bundle, then write its report: one HTML page for people.
     Report(ReportArgs),
-    /// Verify a bundle, then draw a sample that anyone can draw again from the same seed.
+    /// Verify a bundle, then draw a sample that anyone can reproduce from the same seed.
     Sample(SampleArgs),
     /// Write the verifier page: one HTML file that verifies bundles offline in a browser.
     Verifier(VerifierArgs),
@@ -103,8 +103,7 @@ pub struct VerifyArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// Check this detached Ed25519 signature over the file instead, which need not be a bundle: SHA256SUMS.sig of a
-    /// release.
+    /// Check a detached Ed25519 signature over any file instead, such as SHA256SUMS.sig of a release.
     #[arg(
         long,
         value_name = "FILE",
@@ -220,10 +219,10 @@ pub struct SampleArgs {
     /// What to draw from.
     #[arg(long, value_enum, value_name = "LIST")]
     pub from: SampleFrom,
-    /// How many to draw, at most 10,000; all, if there are fewer.
+    /// Number of items to draw, at most 10,000; all if there are fewer.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub count: u32,
-    /// The text that decides which are drawn; the auditor chooses it.
+    /// Seed text that determines the sample; chosen by the auditor.
     #[arg(long, value_name = "TEXT")]
     pub seed: String,
     /// Whom to trust, and what the bundle must be.

@@ -183,7 +183,7 @@ fn deliver(
         already: uploaded.already,
     }));
     if bundle_id != uploaded.bundle_id {
-        let text = format!("this platform uses an id of its own for the bundle: {}", uploaded.bundle_id);
+        let text = format!("the platform uses its own id for the bundle: {}", uploaded.bundle_id);
         context.reporter.event(Event::Upload(Uploading::Note(&text)));
     }
     if target.config.delete_after_upload {
