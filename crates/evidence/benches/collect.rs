@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use measure::{median, run};
 
-/// How often each command is measured; the median is shown.
+/// Measurements of each command; the median is shown.
 const RUNS: usize = 5;
 
 fn main() -> ExitCode {
