@@ -1,4 +1,5 @@
-//! Secrets in files, as systemd, Docker and Kubernetes give them: what works, what is refused, and that no content is shown.
+//! Secrets in files, as systemd, Docker and Kubernetes give them: accepted files, refused files, and that no message
+//! shows their contents.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use crate::common::{Lab, Run, TOKEN, acme, gunzip, sound};
 
-/// Not of the form of any known token: only by being the one in use can it be found.
+/// Does not match any known token format: the screen finds it only because the run uses it.
 const PLAIN: &str = "k7Zp-2vXq/9wLm+4tRy=8nBs";
 
 fn lab() -> Lab {
@@ -18,7 +19,7 @@ fn lab() -> Lab {
         .env("CODEHOST_TOKEN_FILE", "token")
 }
 
-/// The first bytes of a secret are in nothing that the run printed or wrote.
+/// Asserts that the run neither printed nor wrote the first bytes of a secret.
 #[track_caller]
 fn hidden(lab: &Lab, run: &Run, secret: &str) {
     let part = secret.get(..12).unwrap();
@@ -35,12 +36,12 @@ fn a_token_in_a_file() {
     {
         let lab = lab();
         lab.write("token", content);
-        // As Docker gives it.
+        // As Docker mounts it.
         lab.set_mode("token", 0o444);
         let run = lab.collect(&["--verbose"]).exits(0).says_not("token can be read");
         hidden(&lab, &run, TOKEN);
     }
-    // As Kubernetes gives it.
+    // As Kubernetes mounts it.
     let lab = lab();
     fs::create_dir(lab.path("..2026_11_23")).unwrap();
     lab.write("..2026_11_23/token", TOKEN);
@@ -102,7 +103,7 @@ fn a_file_that_this_user_may_not_read() {
     }
 }
 
-/// The screen knows what was in the file.
+/// The screen knows the contents of the file.
 #[test]
 fn a_host_that_echoes_the_token() {
     let token = || Token::classic(PLAIN).login("olivia-owner").scopes(["read:org"]).sees_private(true);
@@ -133,7 +134,7 @@ fn a_signing_key_in_a_file() {
     made.write("key.pem", base64::engine::general_purpose::STANDARD.encode(&pem) + "\n");
     let run = made.collect(&[]).exits(0);
     hidden(&made, &run, "MC4CAQAwBQYDK2VwBCIEI");
-    // As Kubernetes gives it. But nobody else may replace it.
+    // The mode that Kubernetes uses is accepted. A key that other users could replace is refused.
     made.set_mode("key.pem", 0o644);
     made.collect(&[]).exits(0).says_not("key.pem can be read");
     made.set_mode("key.pem", 0o620);
