@@ -74,7 +74,7 @@ fn the_commands_of_the_page_find_what_is_wrong() {
         ("another key", false, &good, sign(&good, &SigningKey::from_seed(&[9; 32]))),
         ("no signature", false, &good, Vec::new()),
         ("a signature over something else", false, &good, sign(b"something else", &own)),
-        // A file that the key's holder signs, although it is not a bundle.
+        // Archives that the key's holder signs although they are not valid bundles.
         ("a changed file, signed", false, &repacked.changed, sign(&repacked.changed, &own)),
         ("an added file, signed", false, &repacked.added, sign(&repacked.added, &own)),
         ("a removed file, signed", false, &repacked.removed, sign(&repacked.removed, &own)),

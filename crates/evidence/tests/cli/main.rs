@@ -3,7 +3,7 @@
 //! One file per command or subject. Every run starts with an empty environment, in its own directory and against its
 //! own port, so the tests depend neither on the machine nor on each other.
 
-// The helpers here are tests too, which the lints see only in functions marked so.
+// The helpers are test code, which clippy only recognises in functions marked `#[test]`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

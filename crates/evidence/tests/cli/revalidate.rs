@@ -15,7 +15,7 @@ fn lab() -> Lab {
     Lab::new(host).with(|config| config.source("revalidate", "true"))
 }
 
-/// Requests counted against the hourly limit.
+/// Requests left in the current hour.
 fn remaining(bundle: &Bundle) -> u64 {
     bundle.source()["rate_limit"]["remaining"].as_u64().unwrap()
 }

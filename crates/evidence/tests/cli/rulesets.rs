@@ -199,7 +199,7 @@ fn a_reader_cannot_tell_who_can_bypass() {
     assert_eq!((&record["status"], &record["reason"]), (&json!("pass"), &json!("ok")));
 }
 
-/// One ruleset that nobody can bypass is enough, whatever the others allow.
+/// One ruleset that applies to everyone is enough, whatever the others allow.
 #[test]
 fn a_bypass_beside_a_ruleset_without_one() {
     let free = full(1).bypass(Bypass::role(Permission::Admin)).bypass_shown(true);

@@ -54,8 +54,7 @@ fn the_organization_is_spelled_as_the_host_spells_it() {
     }
 }
 
-/// A host that answers with a different organization name: the tool uses the configured name, and the bundle records
-/// both.
+/// A host that answers with a different organization name: the tool uses the configured name, and warns.
 #[test]
 fn another_name_is_a_warning() {
     use sandbox::codehost::{Fault, FaultKind};

@@ -178,7 +178,7 @@ fn trust_roots() {
     verify(&lab, &[]).exits(1).says("nowhere.pem");
 }
 
-/// A machine that only verifies, with the wrong kinds of key files.
+/// A machine that only verifies, with unusable key files.
 #[test]
 fn trust_roots_that_cannot_be_used_are_1() {
     let lab = bundled();
@@ -213,7 +213,7 @@ fn expectations() {
 
 #[test]
 fn a_fixed_time_is_shown_and_has_no_age() {
-    // One second ago, so the age alone is enough.
+    // One second old, so the age alone would be acceptable.
     let now = (jiff::Timestamp::now().as_second() - 1).to_string();
     let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", &now);
     let run = lab.collect(&["--reproducible"]).exits(0).says("set with --reproducible");

@@ -38,7 +38,7 @@ fn valid_fixtures_are_accepted() {
     }
 }
 
-/// The words house rules ask of every message.
+/// The wording that the style rules require of every message.
 #[test]
 fn messages_are_lower_case_and_say_what_to_do() {
     for (name, bytes) in fixtures("invalid") {
