@@ -20,7 +20,7 @@ use simulate::{Simulated, Simulation, table};
 /// Keeps the answers, so that the next run only asks whether they still hold.
 const REVALIDATE: &str = "    revalidate: true\n";
 
-/// From one night to the next.
+/// The time between two nightly runs.
 const DAY: Duration = Duration::from_hours(24);
 
 fn main() -> ExitCode {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use measure::{Measured, median, run};
 use sandbox::workspace::Workspace;
 
-/// How often each run is measured; the median is shown.
+/// Measurements of each run; the median is shown.
 const RUNS: usize = 7;
 
 fn main() -> ExitCode {

@@ -170,7 +170,7 @@ fn every_rule_and_every_control_has_a_heading() {
         let rules = rules.map(|heading| heading.trim_matches('`').to_string()).collect();
         same(rules, kind.rules.iter().map(|rule| rule.code.to_string()).collect(), &page(kind));
     }
-    // An identifier has a dot in its first word, in every framework.
+    // In every framework, the first word of an identifier contains a dot.
     let is_control = |heading: &String| heading.split(' ').next().is_some_and(|word| word.contains('.'));
     let controls = headings(&read("docs/controls.md")).into_iter().filter(is_control).collect();
     let real = framework::controls().map(|control| format!("{} {}", control.id, control.title)).collect();
@@ -315,7 +315,7 @@ fn the_table_of_rules_is_in_step() {
     generated("docs/controls.md", &[("rules", table)]);
 }
 
-/// The page explains each row in words that the program does not contain; the test compares the other cells.
+/// Compares the first three cells of each row. The program does not contain the explanations in the others.
 #[test]
 fn the_page_of_criteria_is_in_step() {
     let page = read("docs/criteria.md");
@@ -340,7 +340,7 @@ fn the_page_of_criteria_is_in_step() {
     }
     same(documented, real, "docs/criteria.md");
     assert!(rows.iter().all(|row| row.len() == 5 && row[3].ends_with('.')), "{rows:#?}");
-    // The page explains every criterion that the rules name or that other catalogues assign to them.
+    // The page explains every criterion that the rules name or that the column "Also filed under" contains.
     let is_criterion = regex::Regex::new(r"CC\d\.\d").unwrap();
     named.extend(rows.iter().flat_map(|row| is_criterion.find_iter(&row[4]).map(|found| found.as_str())));
     let explained =

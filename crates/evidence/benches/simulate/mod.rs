@@ -34,7 +34,7 @@ const LOOKS: u32 = 4;
 /// After this long without a change, a task waits for something other than the clock.
 const STUCK: Duration = Duration::from_secs(60);
 
-/// An organization behind a host that enforces what it documents.
+/// An organization on a host that enforces its documented limits.
 pub(crate) struct Simulation {
     server: Server,
     /// The tool's clock, which the host also reads.

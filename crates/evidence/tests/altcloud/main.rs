@@ -76,7 +76,7 @@ struct Setup {
     extra: &'static str,
     /// A key in place of the service account's own.
     key: Option<&'static str>,
-    /// How far the clock of this machine is ahead.
+    /// How far the local clock is ahead.
     ahead: SignedDuration,
 }
 
@@ -108,7 +108,7 @@ struct Collected {
     plan: Option<Plan>,
     /// How far waits moved the clock.
     waited: SignedDuration,
-    /// Everything that was reported, in debug form.
+    /// All reported events, in debug form.
     told: String,
     screen: Arc<Screen>,
 }

@@ -271,7 +271,7 @@ fn a_dry_run_tells_what_a_run_would_take() {
 #[test]
 fn a_dry_run_says_what_could_not_be_asked_for() {
     let fault = |pattern: &str| Fault::on(pattern).kind(FaultKind::Status(503, Body::Html));
-    // Pattern, controls, and how each line begins.
+    // (pattern, controls, beginning of each line)
     let table: [(&str, &str, &[&str]); 6] = [
         (ROLES, "[CC6.6]", &["administrator roles: "]),
         (ASSIGNMENTS, "[CC6.6]", &["role assignments: "]),

@@ -264,7 +264,7 @@ fn archived() {
             assert_eq!(bundle.check(control, subject), ("not_applicable".into(), "archived".into()));
         }
     }
-    // Collected all the same.
+    // The tool still collects it.
     assert!(bundle.artifact("repo_acme_good_branch_protection.json").is_some());
     assert_eq!(bundle.check("CC7.2", "acme/open"), ("fail".into(), "branch_unprotected".into()));
 }

@@ -1,4 +1,4 @@
-//! CC6.6: every place, kind, size and wording of a CODEOWNERS file, and every refusal to show it.
+//! CC6.6: every place, kind, size and content of a CODEOWNERS file, and every refusal.
 
 use base64::Engine as _;
 use sandbox::codehost::{Fault, FaultKind, File, Repository, Selection, Token};
@@ -230,7 +230,7 @@ fn files_without_a_default_rule() {
         "/* @acme/web\n",
         "*.* @acme/web\n",
         "*/** @acme/web\n",
-        // Cancelled by a later line of the same breadth without an owner.
+        // A later line with the same scope and no owner cancels it.
         "* @acme/web\n*\n/docs/ @acme/writers\n",
         "* @acme/web\n**\n",
         // The line is invalid and has no effect.
@@ -253,7 +253,7 @@ fn files_with_a_default_rule() {
         "/docs/ @acme/writers\n* @acme/web\n",
         "*\n* @acme/web\n",
         "* @acme/web\n/docs/\n",
-        // An invalid line is skipped, whatever it would have cancelled.
+        // An invalid line has no effect, so it cannot cancel another.
         "* @acme/web\n* not-an-owner\n",
         "\u{feff}* @acme/web\n",
     ] {

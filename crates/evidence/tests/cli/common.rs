@@ -21,7 +21,7 @@ use tempfile::TempDir;
 /// The token of most tests, in the format of a real one.
 pub(crate) const TOKEN: &str = "ghp_CliTestsOwnerTokenIsNotARealSecret01";
 
-/// Longer than any run takes, retries included.
+/// Longer than any run takes, including retries.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// One key for the whole process, to save the time of key generation.
@@ -169,7 +169,7 @@ impl Lab {
         self
     }
 
-    /// Sets a variable for all runs to come.
+    /// Sets a variable for all later runs.
     pub(crate) fn set_env(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_string(), value.to_string());
     }
@@ -221,7 +221,7 @@ impl Lab {
     pub(crate) fn run_command(&self, command: Command) -> Run {
         let mut command = tokio::process::Command::from(command);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        // Killed if it takes too long.
+        // Kills the run if it takes too long.
         let ended = async { tokio::time::timeout(PATIENCE, command.kill_on_drop(true).output()).await };
         let output = runtime.block_on(ended);
         let output = output.unwrap_or_else(|_| panic!("not ended after {PATIENCE:?}")).unwrap();
@@ -488,7 +488,7 @@ impl Bundle {
     }
 }
 
-/// Changes one letter of an artifact, and packs the archive again as the format wants it.
+/// Changes one letter of an artifact, and repacks the archive in the required format.
 pub(crate) fn damage(lab: &Lab, bundle: &str) {
     let mut tar = gunzip(&fs::read(lab.path(bundle)).unwrap());
     let found = b"\"login\": \"acme\"";

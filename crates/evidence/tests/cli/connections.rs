@@ -40,7 +40,7 @@ fn authority(name: &str) -> CertifiedIssuer<'static, Key> {
     CertifiedIssuer::self_signed(params, Key::generate()).unwrap()
 }
 
-/// A key of a certificate. rcgen's own keys would bring a parser of certificates into Cargo.lock.
+/// A certificate's key. rcgen's own keys would add a certificate parser to Cargo.lock.
 struct Key {
     pkcs8: Vec<u8>,
     pair: EcdsaKeyPair,
@@ -102,18 +102,18 @@ impl Certificate {
     }
 }
 
-/// What a server does with a connection.
+/// How a server handles a connection.
 #[derive(Clone)]
 enum Does {
     /// TLS with this certificate, in front of the other server.
     Tls(Arc<ServerConfig>, SocketAddr),
-    /// These bytes, whatever it hears.
+    /// Sends these bytes, whatever the request.
     Says(&'static [u8]),
-    /// A proxy: the answer to CONNECT by its number, the last of them for good. 200 connects.
+    /// A proxy: one status per CONNECT request, the last one for all further requests. 200 connects.
     Proxy(&'static [u16]),
 }
 
-/// A server on loopback, for as long as the process lives.
+/// A server on loopback for the lifetime of the process.
 struct Host {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -243,7 +243,7 @@ fn certificates_that_no_retry_makes_better() {
     }
 }
 
-/// An alert that the version is not spoken, and an answer in TLS 1.1.
+/// An alert for an unsupported version, and an answer in TLS 1.1.
 #[test]
 fn a_server_whose_tls_is_too_old() {
     let alert: &[u8] = &[21, 3, 1, 0, 2, 2, 70];
@@ -281,7 +281,7 @@ fn a_proxy_that_refuses() {
     assert_eq!(host.connections(), 0);
 }
 
-/// What a proxy cannot reach now, it may reach a second later.
+/// A proxy may reach a host a second after it could not.
 #[test]
 fn a_proxy_that_fails_for_a_moment() {
     let proxy = Host::new(Does::Proxy(&[503, 503, 200]));
@@ -324,7 +324,7 @@ fn a_proxy_variable_that_cannot_be_used() {
         host.connections.store(0, Ordering::SeqCst);
         lab = spared.without_env(name).without_env("NO_PROXY");
     }
-    // Proxies of other addresses, variables that are set and empty, and hosts on loopback by HTTP.
+    // Proxies for other addresses, empty variables, and HTTP hosts on loopback.
     for (name, value) in [("HTTP_PROXY", "::nonsense::"), ("HTTPS_PROXY", ""), ("FTP_PROXY", "::nonsense::")]
     {
         lab = lab.env(name, value);
@@ -359,7 +359,7 @@ fn one_of_several_proxy_variables() {
     }
 }
 
-/// With an upload of which the same is true.
+/// The same for an upload.
 #[test]
 fn an_upload_fails_once_too() {
     let strange = Certificate { issuer: &STRANGE, ..Certificate::good() };

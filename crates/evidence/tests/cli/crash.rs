@@ -23,7 +23,7 @@ fn busy() -> Lab {
     let mut host = acme().latency(Duration::from_millis(2));
     let mut random = fastrand::Rng::with_seed(7);
     for number in 0..6 {
-        // Text that does not compress, so that the archive takes its time.
+        // Incompressible text, so that writing the archive takes time.
         let text: String = (0..80_000).map(|_| random.alphanumeric()).collect();
         let owners = File::text(format!("* @acme/everyone\n# {text}\n"));
         host = host.repository(repository(&format!("large-{number}")).file("CODEOWNERS", owners));
@@ -70,7 +70,7 @@ fn a_killed_run_leaves_a_whole_bundle_or_none() {
                 );
                 continue;
             }
-            // Verifies it; fails on anything that is not sound.
+            // Panics unless the bundle verifies.
             Bundle::open(&path);
             assert!(left.contains(&format!("{name}.sig")), "seed {seed}, point {point}: {left:?}");
             bundles += 1;
@@ -93,7 +93,7 @@ fn a_killed_run_leaves_a_whole_bundle_or_none() {
     );
 }
 
-/// Two runs that end in the same second have two bundles.
+/// Two runs that end in the same second write two bundles.
 #[test]
 fn two_runs_at_once_make_two_bundles() {
     let lab = busy();

@@ -125,7 +125,8 @@ fn repacked(good: &[u8], work: &Path) -> Repacked {
     }
 }
 
-/// The line that `keygen` prints, the one that stock tools make of the public key, and the call in the commands for Windows.
+/// The line that `keygen` prints, the one that stock tools produce from the public key, and the call in the commands
+/// for Windows.
 #[test]
 fn openssh_accepts_every_form_of_the_key() {
     if !tools_are_there() {
@@ -167,7 +168,7 @@ fn it_is_there_only_beside_a_whole_bundle() {
         let mode = fs::metadata(lab.path("evidence-bundles").join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
-    // With --quiet, only the bundle's path is printed.
+    // With `--quiet`, the tool prints only the bundle's path.
     let run = lab.collect(&["-q", "-o", "quiet"]).exits(0);
     assert!(run.stdout.ends_with(".tar.gz\n") && run.stdout.lines().count() == 1, "{}", run.stdout);
     // Without the key, no signature.

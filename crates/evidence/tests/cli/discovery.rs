@@ -44,7 +44,7 @@ fn three_pages() {
     assert!(pages(&lab).iter().all(|page| page.contains("per_page=100")), "{:?}", pages(&lab));
 }
 
-/// A host that does not say which page is the last.
+/// A host that does not name the last page.
 #[test]
 fn three_pages_without_the_last_link() {
     let lab = lab(fleet());

@@ -139,7 +139,7 @@ fn a_signing_key_that_only_its_owner_could_replace_is_used() {
     }
 }
 
-/// `keygen` and `init` say at once that the key they made will be refused.
+/// `keygen` and `init` warn immediately that `collect` will refuse the new key.
 #[test]
 fn a_new_key_in_a_place_of_others_is_noted() {
     let lab = lab();

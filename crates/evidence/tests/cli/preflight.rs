@@ -4,7 +4,7 @@ use sandbox::codehost::{CodeHost, Endpoint, Fault, FaultKind, Organization, Role
 
 use crate::common::{Lab, TOKEN, acme, sound};
 
-/// A token that may not read branch protection.
+/// A token without permission to read branch protection.
 fn without_administration() -> CodeHost {
     let token = Token::fine_grained(TOKEN).resource_owner("acme");
     acme().token(token.permissions(["contents:read", "metadata:read"]))
@@ -106,7 +106,8 @@ fn a_setting_that_only_owners_see() {
     lab.collect(&["--dry-run"]).exits(0);
 }
 
-/// An unreadable repository counts even where the connection test asked another: it is the host's word there.
+/// The dry run lists an unreadable repository even if the connection test reads a different one, with the host's own
+/// message.
 #[test]
 fn one_endpoint_refused() {
     let refused = |endpoint| {

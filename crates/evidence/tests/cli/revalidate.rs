@@ -65,7 +65,7 @@ fn collected(lab: &Lab) -> Bundle {
     bundle
 }
 
-/// Every check of the two topics.
+/// Every check of the two rules.
 fn checks(bundle: &Bundle) -> Vec<[(String, String); 2]> {
     let names = ["bare", "docs", "folder", "hooks", "root", "ruled", "weak"];
     names

@@ -101,7 +101,7 @@ fn both_systems_add_up() {
         found.actual
     );
     assert_eq!(artifacts(&found.bundle), ["branch_protection.json", "branch_rules.json", "ruleset_3.json"]);
-    // Three levels, each with a part.
+    // Rulesets on three levels, each with part of the requirements.
     let organization = Organization::new("acme").two_factor(true).ruleset(Ruleset::new(1, "org").reviews(2));
     let host = acme()
         .organization(organization)
@@ -292,7 +292,7 @@ fn which_branch_is_checked() {
         assert_eq!(found.actual, "main was read, but the default branch is trunk");
         let gone = repository("web").default_branch("trunk").protection("trunk", strong());
         judged(&lab(gone.clone(), None), 0, "not_verifiable", "default_branch_differs");
-        // Each repository's own.
+        // Each repository's own default branch.
         judged(&lab(gone.clone(), Some("~DEFAULT_BRANCH")), 0, "pass", "ok");
         let found = judged(&lab(stale(), Some("~DEFAULT_BRANCH")), 0, "fail", "branch_unprotected");
         assert!(found.asked.iter().any(|path| path.ends_with("/branches/trunk/protection")));

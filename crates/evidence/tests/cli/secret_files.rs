@@ -48,7 +48,7 @@ fn a_token_in_a_file() {
     symlink("..2026_11_23", lab.path("..data")).unwrap();
     symlink("..data/token", lab.path("token")).unwrap();
     lab.collect(&[]).exits(0);
-    // An empty variable is not set, and a name from the configuration has its file too.
+    // An empty variable counts as not set, and a configured variable name also has a `_FILE` variant.
     lab.env("CODEHOST_TOKEN", "").collect(&[]).exits(0);
     let named = Lab::new(acme().repository(sound("web")))
         .with(|config| config.source("token_env", "OTHER"))
@@ -129,7 +129,7 @@ fn a_signing_key_in_a_file() {
     };
     let made = lab();
     made.collect(&[]).exits(0).says_not("key.pem can be read");
-    // Base64 of it, as some secret stores keep it.
+    // The same in base64, as in some secret stores.
     let pem = fs::read(made.path("key.pem")).unwrap();
     made.write("key.pem", base64::engine::general_purpose::STANDARD.encode(&pem) + "\n");
     let run = made.collect(&[]).exits(0);

@@ -16,7 +16,7 @@ const PLAIN: &str = "k7Zp-2vXq/9wLm+4tRy=8nBs";
 fn assert_absent(lab: &Lab, run: &Run, token: &str) {
     let standard = base64::engine::general_purpose::STANDARD;
     let url_encoded = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
-    // Of each alignment, the part that does not depend on its neighbours.
+    // For each alignment, the part that does not depend on neighbouring bytes.
     let forms: Vec<Vec<u8>> = [token.as_bytes().to_vec(), url_encoded.into_bytes()]
         .into_iter()
         .chain((0..3).map(|offset| {
@@ -43,7 +43,7 @@ fn assert_absent(lab: &Lab, run: &Run, token: &str) {
     }
 }
 
-/// Runs with both tokens, normally and verbosely.
+/// Runs with both tokens, with and without `--verbose`.
 fn never(code: i32, host: impl Fn(&str) -> CodeHost) {
     for token in [TOKEN, PLAIN] {
         for flag in ["--verbose", "--quiet"] {
@@ -184,7 +184,7 @@ fn as_an_etag_or_request_id() {
     });
 }
 
-/// As an argument, by mistake: `run.json` keeps the command line.
+/// As an argument by mistake: `run.json` records the command line.
 #[test]
 fn on_the_command_line() {
     let lab = Lab::new(acme().repository(sound("web")));

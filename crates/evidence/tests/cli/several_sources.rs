@@ -223,7 +223,7 @@ fn missing_variables_are_found_before_anything_is_asked() {
     assert_eq!((company.cloud.request_count(), company.workspace.request_count()), (0, 0));
 }
 
-/// Every secret of every source, the key that signs and the key to the platform, none of them in a variable.
+/// Every secret of every source, the signing key and the platform's key, all in files instead of variables.
 #[test]
 fn every_secret_can_be_in_a_file() {
     let company = Company::new();

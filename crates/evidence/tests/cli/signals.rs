@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM while the host does not answer: the run ends at once and leaves nothing.
+//! Ctrl-C and SIGTERM while the host does not answer: the run ends immediately and leaves no files.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

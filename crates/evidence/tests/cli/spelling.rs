@@ -1,4 +1,4 @@
-//! Names in documents, subjects and files: as the host spells them, and escaped only where a file name needs it.
+//! Names in documents, subjects and files: spelled as on the host, and escaped only where a file name requires it.
 
 use sandbox::codehost::{CodeHost, Organization, Repository, Token};
 use serde_json::Value;

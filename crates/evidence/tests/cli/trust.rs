@@ -35,7 +35,7 @@ fn typed(lab: &Lab, line: &str) -> Run {
     lab.run_command(command)
 }
 
-/// A folder from a stranger: a bundle, the configuration beside it, and the key that signed it.
+/// A folder from an untrusted source: a bundle, a configuration beside it, and the key that signed it.
 #[test]
 fn a_strangers_folder_is_not_trusted() {
     let lab = lab();

@@ -98,7 +98,7 @@ impl Desk {
         assert_eq!(fs::read(self.lab.path("bundle.tar.gz")).unwrap(), *BUNDLE);
     }
 
-    /// Method and path of what the platform was asked, with the bundle's id left out.
+    /// Method and path of the requests to the platform, without the bundle's id.
     fn asked(&self) -> Vec<String> {
         let requests = self.platform.requests();
         requests

@@ -162,7 +162,7 @@ fn trust_roots() {
     // The configuration's own key counts only because `--config` names the configuration.
     let run = verify(&lab, &["--config", "evidence.yaml"]).exits(0);
     assert!(run.stdout.contains("trusted by the signing key of evidence.yaml"), "{}", run.stdout);
-    // Trusted keys in place of it.
+    // Trusted keys in place of the configuration's own key.
     let config = fs::read_to_string(lab.path("evidence.yaml")).unwrap();
     lab.write("evidence.yaml", format!("{config}    trusted_keys: [other.pub.pem]\n"));
     verify(&lab, &["--config", "evidence.yaml"]).exits(7);
@@ -276,7 +276,7 @@ fn stock_check_scripts_agree() {
     }
 }
 
-/// Every directory of the format's collection of good and bad bundles, through the real binary.
+/// Every directory of the format's collection of valid and invalid bundles, with the real binary.
 #[test]
 fn the_formats_collection_of_bundles() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../evidence-bundle/tests/bundles");

@@ -124,7 +124,7 @@ struct Collected {
     /// Rule, subject, status, reason.
     checks: Vec<(String, String, Status, String)>,
     artifacts: BTreeMap<String, Value>,
-    /// Of the connection test and of the collection: code and message.
+    /// Code and message, of the connection test and the collection.
     warnings: Vec<(String, String)>,
     /// Collection errors: subject, reason, message.
     failed: Vec<(String, String, String)>,
@@ -152,7 +152,7 @@ impl Collected {
     }
 }
 
-/// Connects to `url`, plans (on a session of its own) and collects everything.
+/// Connects to `url`, plans (in a separate session) and collects everything.
 fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, ConnectError> {
     provider();
     let env = setup.env();

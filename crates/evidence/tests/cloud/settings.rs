@@ -181,7 +181,7 @@ fn a_trail_whose_home_is_not_configured_is_found_by_its_shadow() {
     server.update(|cloud| {
         cloud.remove_trail("main");
         cloud.put_trail(Trail::new("global", "eu-west-1").multi_region(true).delivery_error("AccessDenied"));
-        // Two trails of one name, in different homes.
+        // Two trails with the same name, in different home regions.
         cloud.put_trail(Trail::new("side", "eu-central-1"));
         cloud.put_trail(Trail::new("side", "us-east-1"));
     });
@@ -229,7 +229,7 @@ fn only_what_the_configuration_names_counts() {
     assert_eq!(groups["scope"], json!(["/app/a*"]));
     assert_eq!(groups["regions_read"][0]["logGroups"].as_array().unwrap().len(), 1);
     assert_eq!(collected.artifacts["audit_trails.json"]["scope"], json!(["side"]));
-    // By its ARN too.
+    // Also by its ARN.
     let lines =
         ["region: eu-central-1", "trails: [\"arn:aws:cloudtrail:eu-central-1:123456789012:trail/main\"]"];
     assert_eq!(collect(&server, &lines).of("audit-trail"), [(ACCOUNT, Pass, "ok")]);

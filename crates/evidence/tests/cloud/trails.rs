@@ -50,7 +50,7 @@ fn a_trail_that_logs_must_deliver_too() {
     let collected = of(good().trail(failing.clone()));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Fail, "trail_not_delivering")]);
     assert_eq!(collected.warned(), ["trail_delivery_failed"]);
-    // Another trail that delivers is enough; the warning stays.
+    // A second trail that delivers is enough; the warning remains.
     let collected = of(good().trail(failing).trail(Trail::new("second", "us-east-1").multi_region(true)));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
     assert_eq!(collected.warned(), ["trail_delivery_failed"]);
@@ -160,7 +160,7 @@ fn selectors_that_are_refused_are_not_known() {
     // A trail that does not log fails whatever its selectors are.
     let collected = of(cloud.clone().trail(selecting.clone().logging(false)));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Fail, "audit_trail_not_logging")]);
-    // Another trail with the selectors of a new one is enough.
+    // A second trail with default selectors is enough.
     let collected = of(cloud.trail(Trail::new("second", "us-east-1").multi_region(true)));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
     let fault = Fault::on("cloudtrail:GetEventSelectors").kind(FaultKind::Status(500, Body::Json));
@@ -185,7 +185,7 @@ fn log_groups_that_only_pass_events_on_keep_them_too_short() {
     assert_eq!(collected.of("log-retention")[1], (region, Fail, "log_retention_too_short"));
     let group = &collected.artifacts["log_groups.json"]["regions_read"][1]["logGroups"][1];
     assert_eq!((&group["logGroupClass"], &group["retentionInDays"]), (&json!("DELIVERY"), &json!(2)));
-    // Without a retention it is not kept forever.
+    // For this class, a missing retention does not mean "forever".
     let groups = json!({"logGroups": [{"logGroupName": "/edge", "logGroupClass": "DELIVERY"}]});
     let fault = Fault::on("logs:DescribeLogGroups@us-east-1").kind(FaultKind::Json(200, Vec::new(), groups));
     let collected = of(good().fault(fault));

@@ -10,7 +10,7 @@ use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, good};
 /// The output of a run.
 pub(crate) struct Run {
     pub(crate) code: i32,
-    /// Everything it printed.
+    /// stdout and stderr.
     pub(crate) printed: String,
     /// The contents of the bundle's files, concatenated; empty without a bundle.
     pub(crate) bundle: String,

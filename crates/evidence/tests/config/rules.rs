@@ -1,4 +1,4 @@
-//! One fixture for each rule: the place, the key, the message and the help of every problem are in the snapshot.
+//! One fixture for each rule. The snapshot contains the place, key, message and help of every problem.
 
 use std::fmt::Write;
 

@@ -62,7 +62,7 @@ fn collect_by(
 enum Behind {
     /// The connection.
     All,
-    /// The repositories of a page, starting with this one.
+    /// The repositories of a page, in order.
     Page(&'static [&'static str]),
     /// A repository's protection, or its owners.
     Look(&'static str, &'static str),

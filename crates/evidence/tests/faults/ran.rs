@@ -168,7 +168,7 @@ impl Ran {
         lies
     }
 
-    /// Artifacts with other bytes than in `truth`.
+    /// Artifacts whose bytes differ from `truth`.
     pub(crate) fn altered(&self, truth: &Ran) -> Vec<&str> {
         self.artifacts()
             .into_iter()

@@ -121,7 +121,7 @@ fn protection(random: &mut Rng, repository: &str) -> Value {
     body
 }
 
-/// Through the real binary: two artifacts of each repository, a few hundred repositories at a time.
+/// With the real binary: two artifacts of each repository, a few hundred repositories per run.
 #[test]
 fn nothing_clean_is_left_out() {
     let mut random = random();

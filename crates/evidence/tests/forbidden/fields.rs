@@ -12,7 +12,7 @@ use crate::estate::{Answer, Estate, Plants};
 pub(crate) enum Filled {
     /// By the hosts' answers, in these places.
     Answers(&'static [(Answer, &'static str)]),
-    /// By the file CODEOWNERS, in a comment.
+    /// By a comment in the CODEOWNERS file.
     Owners,
     /// Not by an outsider: a value from the configuration, or one of the collector's fixed words.
     Ours,
