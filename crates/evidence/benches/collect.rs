@@ -1,9 +1,9 @@
-//! How close `evidence collect` comes to the speed of the network, and how much memory it takes.
+//! How close `evidence collect` comes to the speed of the network, and how much memory it uses.
 //!
 //! The real binary (release profile, as `cargo bench` builds it) against the sandbox in this process, pacing off:
-//! `cargo bench -p evidence --bench collect -- [repositories] [latency in ms] [max_concurrency]`. Prints the wall
-//! time against `ceil(requests / max_concurrency) × latency`, the peak memory, and the user CPU time, and then what
-//! `evidence verify` takes for the bundle. A measurement, not a test: it fails only if a command does.
+//! `cargo bench -p evidence --bench collect -- [repositories] [latency in ms] [max_concurrency]`. Prints the wall time
+//! against `ceil(requests / max_concurrency) × latency`, the peak memory, and the user CPU time, and then the cost of
+//! `evidence verify` for the bundle. A measurement, not a test: it fails only if a command does.
 
 mod measure;
 
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use measure::{median, run};
 
-/// How often each command is measured; the median is shown.
+/// Measurements of each command; the median is shown.
 const RUNS: usize = 5;
 
 fn main() -> ExitCode {

@@ -1,9 +1,10 @@
-//! How long a collection takes under the code host's documented limits: computed, and simulated by a clock that jumps.
+//! How long a collection takes under the code host's documented limits: computed, and simulated with a clock that
+//! jumps.
 //!
-//! `cargo bench -p evidence --bench scale -- [repositories ...]`: 50, 500, 5,000 and 50,000 unless told otherwise; each a
-//! multiple of 50. Prints the tables of docs/scale.md first; `-- csv` prints the curve of its picture and nothing else.
-//! The simulation is the tool's library against the sandbox, which enforces the limits; hours pass at once. A
-//! measurement, not a test: it fails only if a run does.
+//! `cargo bench -p evidence --bench scale -- [repositories ...]`: each a multiple of 50; by default 50, 500, 5,000 and
+//! 50,000. Prints the tables of docs/scale.md first; `-- csv` prints the curve of its picture and nothing else. The
+//! simulation is the tool's library against the sandbox, which enforces the limits; hours pass at once. A measurement,
+//! not a test: it fails only if a run does.
 
 mod simulate;
 
@@ -16,10 +17,10 @@ use jiff::SignedDuration;
 use simulate::organization::{LATENCY, Organization, Run, USUAL};
 use simulate::{Simulated, Simulation, table};
 
-/// Keeps what was read, so that the next run asks whether it still holds.
+/// Keeps the answers, so that the next run only asks whether they still hold.
 const REVALIDATE: &str = "    revalidate: true\n";
 
-/// From one night to the next.
+/// The time between two nightly runs.
 const DAY: Duration = Duration::from_hours(24);
 
 fn main() -> ExitCode {

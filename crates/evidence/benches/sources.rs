@@ -1,9 +1,9 @@
-//! What it costs to collect from three sources at once: the wall time of each alone, and of all together.
+//! The cost of collecting from three sources at once: the wall time of each source alone, and of all three together.
 //!
-//! The real binary (release profile, as `cargo bench` builds it) against the three hosts of the sandbox in this process:
-//! `cargo bench -p evidence --bench sources -- [latency in ms]`. 50 repositories; 3 trails and 120 log groups; 2,000
-//! users. Prints the medians, and all together against the slowest alone. A measurement, not a test: it fails only if a
-//! command does.
+//! The real binary (release profile, as `cargo bench` builds it) against the three hosts of the sandbox in this
+//! process: `cargo bench -p evidence --bench sources -- [latency in ms]`. 50 repositories; 3 trails and 120 log groups;
+//! 2,000 users. Prints the medians, and compares all three together with the slowest alone. A measurement, not a test:
+//! it fails only if a command does.
 
 mod measure;
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 use measure::{Measured, median, run};
 use sandbox::workspace::Workspace;
 
-/// How often each run is measured; the median is shown.
+/// Measurements of each run; the median is shown.
 const RUNS: usize = 7;
 
 fn main() -> ExitCode {

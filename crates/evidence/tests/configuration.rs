@@ -1,8 +1,8 @@
-//! The configuration: what is accepted, what is refused and in which words.
+//! The configuration: accepted files, rejected files and their messages.
 //!
 //! One fixture for each rule; hostile files; the schema, the template and the documentation against the decoder.
 
-// The helpers here are tests too, which the lints see only in functions marked so.
+// The helpers are test code, which clippy only recognises in functions marked `#[test]`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

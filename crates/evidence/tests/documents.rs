@@ -1,8 +1,7 @@
-//! Keeps the documents true: every code of the program is in them and nothing else, every link leads somewhere, every
-//! command line can be typed, every identifier they name is in the file they name, and the sample of a run is what the
-//! program prints.
+//! Checks the documents against the program: they list exactly the program's codes, every link resolves, every command
+//! line parses, every identifier is in the linked file, and the sample run matches the program's output.
 
-// The helpers here are tests too, which the lints see only in functions marked so.
+// The helpers are test code, which clippy only recognises in functions marked `#[test]`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "support/generated.rs"]
@@ -28,10 +27,10 @@ use generated::generated;
 use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
 
-/// Flags of other programs that documents show.
+/// Flags of other programs in the documents.
 const FOREIGN_FLAGS: &[&str] = &["--format", "--user"];
 
-/// The releases, as the code host resolves a link of the README: beside the repository's files, not among them.
+/// The releases page, as the code host resolves the README's relative link: outside the repository's files.
 const HOSTED: &str = "../../releases";
 
 fn root() -> PathBuf {
@@ -152,7 +151,7 @@ fn every_reason_has_a_row() {
     same(documented("docs/controls.md"), codes(reason::SHARED), "reasons");
     for kind in KINDS {
         let own = page(kind);
-        // A page may repeat what a shared reason means there.
+        // A page may repeat a shared reason to explain its meaning for this source.
         let shared = codes(reason::SHARED);
         let documented = documented(&own);
         same(
@@ -171,14 +170,14 @@ fn every_rule_and_every_control_has_a_heading() {
         let rules = rules.map(|heading| heading.trim_matches('`').to_string()).collect();
         same(rules, kind.rules.iter().map(|rule| rule.code.to_string()).collect(), &page(kind));
     }
-    // An identifier has a dot in its first word, in every framework.
+    // In every framework, the first word of an identifier contains a dot.
     let is_control = |heading: &String| heading.split(' ').next().is_some_and(|word| word.contains('.'));
     let controls = headings(&read("docs/controls.md")).into_iter().filter(is_control).collect();
     let real = framework::controls().map(|control| format!("{} {}", control.id, control.title)).collect();
     same(controls, real, "controls");
 }
 
-/// Every way to end. A new one does not compile until it is added here, and fails until it is documented.
+/// Every exit code. A new one does not compile until it is added here, and fails until it is documented.
 fn exits() -> Vec<Exit> {
     let all = vec![
         Exit::Success,
@@ -214,7 +213,7 @@ fn every_exit_code_has_a_row() {
     let real: BTreeSet<String> = exits().iter().map(|exit| exit.code().to_string()).collect();
     let documented = first_cells(&read("docs/exit-codes.md"), "Code").into_iter().collect();
     same(documented, real.clone(), "docs/exit-codes.md");
-    // The codes in the tables of failures are codes of the program.
+    // Every code in the tables of failures exists in the program.
     for line in read("docs/exit-codes.md").lines().filter(|line| line.starts_with('|')) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         for number in cells[2].split(" or ").filter(|cell| cell.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -223,7 +222,7 @@ fn every_exit_code_has_a_row() {
     }
 }
 
-/// The codes of warnings that stand in these files.
+/// The warning codes in these files.
 fn warning_codes(files: &[(PathBuf, String)]) -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
     for (_, text) in files {
@@ -250,7 +249,7 @@ fn every_warning_has_a_row() {
         .into_iter()
         .partition(|(path, _)| path.components().any(|part| part.as_os_str() == "source"));
     let mut real = warning_codes(&others);
-    // This one takes the code of its reason.
+    // This warning uses the code of its reason.
     assert!(
         read("crates/evidence/src/collection/gathering.rs").contains("code: reason::EXCLUDED_BY_POLICY.code")
     );
@@ -261,7 +260,7 @@ fn every_warning_has_a_row() {
         let own: Vec<_> = of_sources.iter().filter(|(path, _)| path.starts_with(&folder)).cloned().collect();
         let mut real = warning_codes(&own);
         if kind.name.id() == "codehost" {
-            // These warnings take the code of their reason.
+            // These warnings use the code of their reason.
             let look = read("crates/evidence/src/source/codehost/look.rs");
             assert_eq!(look.matches("warning(reason.code").count(), 1);
             assert_eq!(look.matches("warning(code,").count(), 2);
@@ -316,7 +315,7 @@ fn the_table_of_rules_is_in_step() {
     generated("docs/controls.md", &[("rules", table)]);
 }
 
-/// The page has reasons that the program does not know; the rest of each row is compared.
+/// Compares the first three cells of each row. The program does not contain the explanations in the others.
 #[test]
 fn the_page_of_criteria_is_in_step() {
     let page = read("docs/criteria.md");
@@ -341,7 +340,7 @@ fn the_page_of_criteria_is_in_step() {
     }
     same(documented, real, "docs/criteria.md");
     assert!(rows.iter().all(|row| row.len() == 5 && row[3].ends_with('.')), "{rows:#?}");
-    // Every criterion that the rules name, or others file them under, is explained.
+    // The page explains every criterion that the rules name or that the column "Also filed under" contains.
     let is_criterion = regex::Regex::new(r"CC\d\.\d").unwrap();
     named.extend(rows.iter().flat_map(|row| is_criterion.find_iter(&row[4]).map(|found| found.as_str())));
     let explained =
@@ -368,7 +367,7 @@ fn size(bytes: usize) -> String {
     format!("{} {unit}", bytes / number)
 }
 
-/// What the hints for these reasons say.
+/// A table of the hints for these reasons.
 fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
     let mut table = String::from(
         "| For reason | Rule | Severity | Category | Title | What to do |\n|---|---|---|---|---|---|\n",
@@ -468,7 +467,7 @@ fn every_relative_link_leads_somewhere() {
             if path.extension().is_none_or(|extension| extension != "rs") {
                 continue;
             }
-            // What the text of a link into the code names is in that file.
+            // The linked source file defines every identifier in the link's text.
             let code = fs::read_to_string(&path).unwrap();
             for name in spans(&shown).iter().filter(|name| !name.contains('.')) {
                 let name = name.rsplit("::").next().unwrap();
@@ -504,7 +503,7 @@ fn every_path_in_a_code_span_exists() {
     for (page, text) in documents() {
         for span in spans(&split(&text).0).iter().filter_map(|span| span.split(' ').next()) {
             let ours = ["crates/", "docs/"].iter().any(|start| span.starts_with(start));
-            // CODEOWNERS is a place in other people's repositories; an asterisk stands for several files.
+            // `docs/CODEOWNERS` is a path in users' repositories; an asterisk matches several files.
             if ours && span != "docs/CODEOWNERS" && !span.contains('*') {
                 assert!(root().join(span).exists(), "{page}: {span} does not exist");
             }
@@ -512,7 +511,7 @@ fn every_path_in_a_code_span_exists() {
     }
 }
 
-/// The words of a shell command line, up to the first sign that ends it.
+/// The words of a shell command line, up to the first character that ends it.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -568,7 +567,7 @@ fn parses(line: &str, whole: bool) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(()),
-            // In prose a command may be named without its arguments.
+            // Prose may name a command without its arguments.
             ErrorKind::MissingRequiredArgument if !whole => Ok(()),
             _ => Err(format!("{line}: {error}")),
         },
@@ -602,7 +601,7 @@ fn every_flag_exists_and_every_variable_is_read() {
             command.get_arguments().filter_map(|argument| argument.get_long().map(|l| format!("--{l}"))),
         );
     }
-    // The platform's own flags are named in other pages too, as its page documents them.
+    // Other pages may also name the platform's flags, as documented on its page.
     let platform = read("docs/platform.md");
     let is_flag_part = |c: char| c.is_ascii_lowercase() || c == '-';
     flags.extend(
@@ -611,7 +610,7 @@ fn every_flag_exists_and_every_variable_is_read() {
     let text = |folder: &str| sources(folder).into_iter().map(|(_, text)| text).collect::<String>();
     let code = text("crates/evidence/src") + &read("dist/install.sh.in");
     let tests = text("crates/evidence/tests") + &text("crates/evidence-platform/tests");
-    // These are about other programs, with flags of their own.
+    // These pages are about other programs, with their own flags.
     let others = ["crates/sandbox/", "docs/platform"];
     let own = |page: &str| !others.iter().any(|other| page.starts_with(other));
     for (page, text) in documents().into_iter().filter(|(page, _)| own(page)) {
@@ -626,8 +625,8 @@ fn every_flag_exists_and_every_variable_is_read() {
             let own = KINDS.iter().map(|kind| kind.name.id().to_uppercase()).chain(["EVIDENCE".to_string()]);
             let own = own.into_iter().any(|start| first.starts_with(&format!("{start}_")));
             if own && first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
-                // That page says how the tests are run.
-                // A secret's variable has another one, for a file.
+                // `bench/RESULTS.md` also names the variables of the tests. Every variable for a secret has a `_FILE`
+                // variant.
                 let read = code.contains(first.strip_suffix("_FILE").unwrap_or(first))
                     || (page == "bench/RESULTS.md" && tests.contains(first));
                 assert!(read, "{page}: nothing reads {first}");
@@ -636,7 +635,7 @@ fn every_flag_exists_and_every_variable_is_read() {
     }
 }
 
-/// What differs from run to run is made alike: numbers, and the hexadecimal part of the ids of keys and bundles.
+/// Replaces values that differ between runs: numbers, and the hexadecimal part of key ids and bundle ids.
 fn blurred(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line.trim_end();
@@ -696,7 +695,7 @@ impl Trial {
         fs::write(&file, text.replace("\nbundle:\n", &format!("\n{sections}"))).unwrap();
     }
 
-    /// The exit code, and what was printed: errors and progress first.
+    /// The exit code and the output, stderr first.
     fn evidence(&self, arguments: &[&str]) -> (i32, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_evidence"))
             .args(arguments)
@@ -719,7 +718,7 @@ impl Trial {
 fn every_call_is_in_the_table() {
     let trial = Trial::new();
     assert_eq!(trial.evidence(&["collect"]).0, 3);
-    // What the demonstration has no use for.
+    // Features that the demonstration does not use.
     trial.server.update(|host| {
         host.change_repository("acme", "prototype", |repository| {
             let ruleset = sandbox::codehost::Ruleset::new(1, "everything");
@@ -784,7 +783,7 @@ fn the_sample_is_what_the_program_prints() {
     let mut lines = printed.lines().map(blurred);
     for line in sample.lines().filter(|line| !line.starts_with("$ ") && *line != "[...]") {
         let line = blurred(line);
-        // In the same order, with gaps.
+        // The lines are in the same order, but not all of them.
         assert!(
             lines.any(|printed| printed == line),
             "the page shows what is not printed there: {line}\n{printed}"

@@ -1,6 +1,6 @@
-//! The targets of the fuzzer, run over the committed seeds: what a fuzzer once found stays found.
+//! Runs the fuzz targets over the committed seeds, as a regression test for earlier findings.
 //!
-//! `ci/fuzz.sh` runs the same functions with the fuzzer itself, which needs a nightly toolchain; this needs nothing.
+//! `ci/fuzz.sh` runs the same functions with the fuzzer itself, which needs a nightly toolchain; this test does not.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,7 +22,7 @@ fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// The names in a directory, without what follows a dot.
+/// The names in a directory, without their extensions.
 fn names(directory: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
@@ -38,7 +38,7 @@ fn every_target_holds_for_its_seeds() {
             println!("{}", path.display());
             verdicts.insert(target(&fs::read(&path).unwrap()));
         }
-        // Seeds of which all are accepted, or none, show only half of what the target asserts.
+        // If a target accepts all seeds or rejects all, they cover only half of its assertions.
         assert_eq!(verdicts, BTreeSet::from([false, true]), "{name}");
     }
 }

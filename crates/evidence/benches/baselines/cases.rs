@@ -21,7 +21,7 @@ use crate::form::repeat;
 use crate::sample::{self, File};
 use crate::{clean, hostile};
 
-/// What is counted, once everything is ready.
+/// The counted work, after the setup.
 type Work = Box<dyn FnMut()>;
 
 pub(crate) struct Case {
@@ -85,7 +85,7 @@ fn codeowners() -> Work {
     })
 }
 
-/// The judgement of every rule over the first of the fuzzer's seeds that it judges.
+/// Every rule's judgement of the first fuzzer seed that it applies to.
 fn judgements() -> Vec<Case> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/answers");
     let mut seeds: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -95,7 +95,7 @@ fn judgements() -> Vec<Case> {
     for seed in seeds {
         let bytes = fs::read(seed).unwrap();
         let Some((call, bytes)) = bytes.split_first() else { continue };
-        // As the fuzz target picks them: the source in the upper three bits, the call in the others.
+        // Selected as in the fuzz target: the upper three bits select the source, the others the call.
         let calls = KINDS[usize::from(*call >> 5) % KINDS.len()].calls;
         let read = calls[usize::from(*call & 0b1_1111) % calls.len()].read;
         for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {

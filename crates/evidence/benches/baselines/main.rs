@@ -1,9 +1,9 @@
-//! What the pure parts cost in instructions, beside the figures that are kept in `bench/baselines`.
+//! Instruction counts of the pure parts, compared with the figures in `bench/baselines`.
 //!
-//! `cargo bench -p evidence --bench baselines`; with `-- --save` the figures are kept as the new ones, and with
-//! `-- WORD` only the cases with that word in their names are counted. Instructions are the same whatever else the
-//! machine does, so that a difference is one of the code. They are counted by valgrind, which must be installed; it has
-//! no instructions for SHA-256, so that hashing counts for more here than it costs. A measurement, never a test.
+//! `cargo bench -p evidence --bench baselines`; `-- --save` replaces those figures, and `-- WORD` counts only the cases
+//! with that word in their names. Instruction counts do not depend on the load of the machine, so a difference comes
+//! from the code. Valgrind counts them and must be installed. It does not support the SHA-256 instructions, so hashing
+//! counts for more here than it costs. A measurement, never a test.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// What one process does: one case, so many times.
+/// The work of one process: one case, `times` times.
 fn run(name: &str, times: u32) {
     let case = cases::all().into_iter().find(|case| case.name == name).expect("a case of that name");
     let mut work = (case.make)();
@@ -77,7 +77,7 @@ fn compare(word: &str, save: bool) {
     }
 }
 
-/// Instructions of one go, without what is made ready before it: the difference between one and three.
+/// Instructions of one iteration, without the setup: half of the difference between one iteration and three.
 fn instructions(name: &str) -> u64 {
     let count = |times: &str| -> u64 {
         let output = Command::new("valgrind")
@@ -98,14 +98,14 @@ fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/baselines/instructions.tsv")
 }
 
-/// The kept figures, by name.
+/// The saved figures, by name.
 fn read(file: &Path) -> BTreeMap<String, u64> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let rows = text.lines().filter_map(|line| line.split_once('\t'));
     rows.filter_map(|(count, name)| Some((name.to_owned(), count.parse().ok()?))).collect()
 }
 
-/// Where and when the figures were made.
+/// The machine and the date of the figures.
 fn heading() -> String {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name"));

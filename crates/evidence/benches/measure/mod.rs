@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What one command took.
+/// The cost of one command.
 pub(crate) struct Measured {
     pub(crate) wall: Duration,
     pub(crate) peak_kilobytes: u64,
@@ -20,7 +20,7 @@ impl Measured {
     }
 }
 
-/// The one in the middle, by wall time.
+/// The median by wall time.
 pub(crate) fn median(mut all: Vec<Measured>) -> io::Result<Measured> {
     all.sort_by_key(|measured| measured.wall);
     let middle = all.len() / 2;
@@ -45,7 +45,7 @@ pub(crate) fn run(directory: &Path, variables: &[(&str, &str)], arguments: &[&st
     Ok(measured)
 }
 
-/// Looks at the process every few milliseconds until it is gone: the kernel keeps its peak memory and CPU time.
+/// Polls the process every few milliseconds until it ends. The kernel tracks its peak memory and CPU time.
 fn watch(child: &mut Child) -> io::Result<(u64, Duration)> {
     let (mut peak, mut ticks) = (0, 0);
     let process = format!("/proc/{}", child.id());

@@ -1,11 +1,11 @@
-//! A collection under the code host's documented limits, by a clock that jumps from event to event.
+//! A collection under the code host's documented limits, with a clock that jumps from event to event.
 //!
-//! The tool's own library asks the sandbox through a real port. Both go by one clock whose hands stand still until
-//! everybody waits, and then move to the next time that anybody waits for: the end of an answer's latency, of a minute
-//! of the pace, of an hour of the limit. So hours pass at once, and in between everything happens that would happen.
+//! The tool's own library talks to the sandbox over a real port. Both use one clock. It stops while any task can run;
+//! once every task waits, it jumps to the earliest time that a task waits for: the end of an answer's latency, of a
+//! minute of the pace, or of an hour of the limit. Hours pass at once, and no event in between is skipped.
 //!
-//! That everybody waits is counted, not guessed: every request that was started is being held by the host, and every
-//! answer that the host let go has been understood.
+//! Counters decide whether every task waits: the host holds every request that was started, and the tool has read every
+//! answer that the host released.
 
 pub(crate) mod organization;
 pub(crate) mod table;
@@ -28,39 +28,39 @@ use sandbox::codehost::{Limits, Server};
 use sandbox::{DEMO_TOKEN, large_organization};
 use tokio::sync::Notify;
 
-/// How often everything must have been looked at without a change: each time, all that could go on has gone on.
+/// How many consecutive looks must show no change. Between two looks every task that can run has run.
 const LOOKS: u32 = 4;
 
-/// Without any change for so long, something waits for what no clock brings.
+/// After this long without a change, a task waits for something other than the clock.
 const STUCK: Duration = Duration::from_secs(60);
 
-/// An organization behind a host that enforces what it documents.
+/// An organization on a host that enforces its documented limits.
 pub(crate) struct Simulation {
     server: Server,
-    /// The tool's clock, which the host reads too.
+    /// The tool's clock, which the host also reads.
     hands: Arc<Hands>,
-    /// What the host holds its answers by.
+    /// The clock by which the host delays its answers.
     host: Arc<Hands>,
     held: Arc<AtomicU64>,
     change: Arc<Notify>,
-    /// What a run keeps for the next one.
+    /// The cache that one run leaves for the next.
     cache: tempfile::TempDir,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Simulated {
-    /// By the clock.
+    /// Duration by the simulated clock.
     pub(crate) after: SignedDuration,
     pub(crate) requests: u64,
-    /// Requests that were sent again, and looks that failed: none, if the host never had to refuse.
+    /// Retried requests and failed looks: zero if the host never refused a request.
     pub(crate) refused: u64,
-    /// How long it took on this machine.
+    /// Real duration.
     pub(crate) wall: Duration,
 }
 
 impl Simulation {
-    /// So many of the sandbox's repositories, with this latency.
+    /// Serves this many of the sandbox's repositories with this latency.
     pub(crate) fn new(repositories: u32, latency: SignedDuration) -> Result<Simulation, String> {
         let start = "2026-11-21T09:00:00Z".parse().map_err(text)?;
         let (hands, host) = (Arc::new(Hands::new(start)), Arc::new(Hands::new(start)));
@@ -86,14 +86,14 @@ impl Simulation {
         Ok(Simulation { server, hands, host, held, change, cache })
     }
 
-    /// Lets time pass between two runs, in which nobody asks.
+    /// Advances the clock between two runs, without any request.
     pub(crate) fn pass(&self, duration: Duration) {
         let now = later(self.hands.now(), duration);
         self.hands.move_to(now);
         self.host.move_to(now);
     }
 
-    /// A run with the default settings and these further lines of the source's section.
+    /// A run with the default settings and these additional lines in the source's section.
     pub(crate) fn collect(&self, settings: &str) -> Result<Simulated, String> {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
@@ -122,7 +122,8 @@ impl Simulation {
                 .await
                 .map_err(text)
         };
-        // How many the connection test has started is not known from outside: those that have arrived, one at least.
+        // The number of requests that the connection test has started is not visible here: count those that have
+        // arrived, but at least one.
         let arrived = || self.held.load(Ordering::SeqCst).max(1);
         let sent = || session(connected.get()).map_or_else(arrived, |session| session.account().requests);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
@@ -153,14 +154,14 @@ impl Simulation {
             .map_err(|problems| format!("{problems:?}"))
     }
 
-    /// Moves the hands whenever everybody waits. Ends only if that comes to nothing; then it says where it stood.
+    /// Moves the clock whenever every task waits. Returns only if the run is stuck, with a description of its state.
     async fn drive(&self, sent: impl Fn() -> u64, answered: &AtomicU64) -> String {
         let mut released = 0;
         let state = || (sent(), self.held.load(Ordering::SeqCst), answered.load(Ordering::SeqCst));
         loop {
             let (mut seen, mut looks) = (state(), 0);
             while looks < LOOKS && seen.0 == seen.1 && seen.2 == released {
-                // All tasks and all sockets that are ready come before this one again.
+                // Every ready task and socket runs before this task resumes.
                 tokio::task::yield_now().await;
                 let now = state();
                 looks = if now == seen { looks + 1 } else { 0 };
@@ -172,7 +173,7 @@ impl Simulation {
                     self.hands.move_to(next);
                     released += u64::try_from(self.host.move_to(next)).unwrap_or(u64::MAX);
                 }
-                // A request arrives at the host, or an answer is understood.
+                // A request arrived at the host, or the tool read an answer.
                 None if tokio::time::timeout(STUCK, self.change.notified()).await.is_ok() => {}
                 None => {
                     return format!(
@@ -200,7 +201,7 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Counts the answers that were understood, and says nothing.
+/// Counts the answers that the tool has read, and prints nothing.
 struct Answered {
     answers: AtomicU64,
     change: Arc<Notify>,

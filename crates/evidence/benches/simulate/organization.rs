@@ -1,10 +1,10 @@
-//! How many requests an organization takes, by hand: from the calls that are documented, not from a run.
+//! How many requests an organization takes, computed by hand from the documented calls instead of from a run.
 
 use evidence::forecast::KEPT_BACK;
 use evidence::forecast::schedule::{Hourly, Phase, Terms};
 use jiff::SignedDuration;
 
-/// What the host documents: requests in an hour and in a minute.
+/// The host's documented limits: requests per hour and per minute.
 const PER_HOUR: u64 = 5_000;
 const PER_MINUTE: u64 = 900;
 
@@ -14,31 +14,33 @@ const IN_FLIGHT: u64 = 32;
 /// How long an answer takes.
 pub(crate) const LATENCY: SignedDuration = SignedDuration::from_millis(300);
 
-/// How many of a hundred repositories are as they are.
+/// How many of a hundred repositories are in each state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix {
     pub(crate) name: &'static str,
     /// Without branch protection.
     pub(crate) unprotected: u64,
-    /// With one that does not pass by itself.
+    /// With branch protection that does not pass by itself.
     pub(crate) insufficient: u64,
-    /// With CODEOWNERS in the first place, `.github/`; all others that have one have it in the root.
+    /// With CODEOWNERS in the first place, `.github/`. All other repositories with a CODEOWNERS file have it in the
+    /// root.
     pub(crate) first: u64,
     /// Without CODEOWNERS.
     pub(crate) missing: u64,
 }
 
-/// Everything is there, in the first place it is looked for.
+/// Every setting and file exists, in the first place where the tool looks.
 pub(crate) const EXEMPLARY: Mix =
     Mix { name: "exemplary", unprotected: 0, insufficient: 0, first: 100, missing: 0 };
 
-/// What the sandbox generates.
+/// The mix that the sandbox generates.
 pub(crate) const USUAL: Mix = Mix { name: "usual", unprotected: 4, insufficient: 5, first: 10, missing: 10 };
 
-/// Half of it is not there.
+/// Half of the repositories have no branch protection, and half have no CODEOWNERS.
 pub(crate) const HALF: Mix = Mix { name: "half", unprotected: 50, insufficient: 0, first: 0, missing: 50 };
 
-/// An organization of so many repositories: a multiple of 50, so that no share of a repository comes out.
+/// An organization with this many repositories: a multiple of 50, so that every share is a whole number of
+/// repositories.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Organization {
     pub(crate) repositories: u64,
@@ -50,11 +52,11 @@ impl Organization {
         self.repositories * repositories / 100
     }
 
-    /// What the tool asks: the connection test and pages of a hundred, then every branch protection and the rules of
-    /// rulesets where that is not enough, then every CODEOWNERS, in one place to three. With `revalidate: true` also the
-    /// branch that is not protected, and the listing of a root whose `.github/` has no file, which spares looking in
-    /// vain further on; the next run begins with these, and nothing that it asks is counted. No repository has other
-    /// directories.
+    /// The tool's requests: the connection test and pages of a hundred; then every branch protection, and the rules of
+    /// rulesets where that is not enough; then every CODEOWNERS, in one to three places. With `revalidate: true` the
+    /// tool also reads each unprotected branch, and the root's listing if `.github/` has no file, which saves requests
+    /// for files that do not exist. The next run starts with these, and the host counts none of its requests. No
+    /// repository has other directories.
     pub(crate) fn ours(self, run: Run) -> [Phase; 3] {
         let Mix { unprotected, insufficient, first, missing, .. } = self.mix;
         let root = 100 - first - missing;
@@ -71,7 +73,7 @@ impl Organization {
         asked.map(|requests| Phase { requests, counted: if run == Run::Again { 0 } else { requests } })
     }
 
-    /// What a script asks: pages of thirty, each repository once for its default branch, its branch protection, and
+    /// A script's requests: pages of thirty; then, for each repository, its default branch, its branch protection, and
     /// CODEOWNERS in the root and then in `.github/`.
     pub(crate) fn naive(self) -> [Phase; 1] {
         let Mix { first, missing, .. } = self.mix;
@@ -80,10 +82,10 @@ impl Organization {
         [Phase { requests, counted: requests }]
     }
 
-    /// The host's limits, and the tool's settings that nobody changed.
+    /// The host's limits, with the tool's default settings.
     ///
-    /// Nothing else can be asked beside the connection test and the first page, beside the last of the other pages, and
-    /// beside the last places of the last file.
+    /// No other request can run in parallel with the connection test, the first page, the last of the other pages, or
+    /// the last places of the last file.
     pub(crate) fn our_terms(self) -> Terms {
         let (pages, places) = (self.repositories > 100, self.mix.first < 100);
         let alone = 2 + u64::from(pages) + u64::from(places);
@@ -92,21 +94,21 @@ impl Organization {
         Terms { in_flight: IN_FLIGHT, latency: LATENCY, alone, per_minute: PER_MINUTE, hourly: Some(hourly) }
     }
 
-    /// One request after the other, without a pace, until the host refuses; then it sleeps until the reset.
+    /// Sequential requests without pacing until the host refuses one; then the script sleeps until the reset.
     pub(crate) fn naive_terms() -> Terms {
         let hourly = Hourly { now: PER_HOUR, then: PER_HOUR, ends: SignedDuration::from_hours(1) };
         Terms { in_flight: 1, latency: LATENCY, alone: 0, per_minute: 0, hourly: Some(hourly) }
     }
 }
 
-/// Which of the tool's runs.
+/// Which run of the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run {
-    /// Nothing is kept.
+    /// Without a cache.
     First,
     /// The first with `revalidate: true`.
     Keeping,
-    /// The next with `revalidate: true`, and nothing has changed.
+    /// The next run with `revalidate: true`, with no change at the host.
     Again,
 }
 

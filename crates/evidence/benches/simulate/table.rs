@@ -6,10 +6,10 @@ use jiff::SignedDuration;
 
 use super::organization::{EXEMPLARY, HALF, Organization, Run, USUAL, requests};
 
-/// The sizes that are shown.
+/// The sizes in the tables.
 const SIZES: [u64; 6] = [50, 500, 5_000, 10_000, 50_000, 100_000];
 
-/// The same job three times, for an organization as usual.
+/// The same job three times, for an organization with the usual mix.
 pub(crate) fn runs() -> String {
     let mut table =
         "| repositories | naive: requests | naive | first run: requests | first run | re-run: requests | \
@@ -34,7 +34,7 @@ pub(crate) fn runs() -> String {
     table
 }
 
-/// How much of it depends on what is there.
+/// How the duration depends on the mix.
 pub(crate) fn mixes() -> String {
     let mixes = [EXEMPLARY, USUAL, HALF];
     let heads = mixes.map(|mix| format!(" {0}: first run | {0}: re-run |", mix.name));
@@ -51,7 +51,7 @@ pub(crate) fn mixes() -> String {
     table
 }
 
-/// The same for the picture, in seconds and in small steps: docs/scale.csv.
+/// The same data for the picture, in seconds and in small steps: docs/scale.csv.
 pub(crate) fn curve() -> String {
     let mut lines = "repositories,naive,first run,re-run\n".to_string();
     let mut repositories = 50;
@@ -62,7 +62,7 @@ pub(crate) fn curve() -> String {
         let run = |run| seconds(&organization.ours(run), &organization.our_terms());
         let (first, again) = (run(Run::First), run(Run::Again));
         lines.push_str(&format!("{repositories},{naive:.1},{first:.1},{again:.1}\n"));
-        // A twentieth more, and the sizes of the table among them.
+        // Steps of a twentieth that include the sizes of the table.
         let next = repositories + (repositories / 20 / 50 * 50).max(50);
         repositories = SIZES.into_iter().find(|size| repositories < *size && *size < next).unwrap_or(next);
     }

@@ -1,4 +1,4 @@
-//! Getting in, and staying in: scopes, keys, administrators, clocks, tokens that end.
+//! Authentication: scopes, keys, administrators, clocks, tokens that expire.
 
 use evidence::source::ConnectErrorKind;
 use sandbox::{Fault, FaultKind};
@@ -50,7 +50,7 @@ fn without_any_scope_the_error_says_what_to_paste() {
     assert!(help.contains(&format!("client id: {client_id}")), "{help}");
     assert!(help.contains(&format!("scopes: {}", SCOPES.join(","))), "{help}");
     assert_eq!(error.requests, 4);
-    // One scope is not asked for a second time alone.
+    // A single scope is not requested again by itself.
     server.clear_log();
     let error = refused(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
     assert_eq!(error.requests, 1);
@@ -135,7 +135,7 @@ fn a_clock_that_is_wrong_is_corrected_by_the_providers_own() {
         let side = if hours < 0 { "behind" } else { "ahead of" };
         assert!(collected.warning_texts[0].contains(side), "{:?}", collected.warning_texts);
         assert_eq!(asked(&server, "/token"), 2);
-        // The log's period is the provider's time too.
+        // The log's period also uses the provider's time.
         let end: Timestamp =
             collected.artifacts["user_lifecycle.json"]["endTime"].as_str().unwrap().parse().unwrap();
         assert!(end.duration_since(Timestamp::now()).abs() < SignedDuration::from_mins(2), "{end}");
@@ -185,7 +185,7 @@ fn an_api_that_rejects_every_token_is_no_missing_privilege() {
 
 #[test]
 fn a_token_is_renewed_before_it_expires() {
-    // The wait that the provider asks for is longer than the token lives.
+    // The wait that the provider asks for outlasts the token.
     let throttled = FaultKind::Json(
         429,
         vec![("retry-after".to_string(), "300".to_string())],
@@ -248,6 +248,6 @@ fn nothing_secret_is_told() {
             assert!(!text.contains(line));
         }
     }
-    // The screen knew the key before anything was sent, and has learned what came into being.
+    // The screen knew the key before the first request, and learned the credentials that the run obtained.
     assert!(!collected.screen.check(key.replace("PRIVATE KEY", "").as_bytes()).is_empty());
 }

@@ -1,4 +1,4 @@
-//! Answers that are no good: too many requests, faults, pages that fail, hosts that lie.
+//! Bad answers: too many requests, faults, failing pages, false answers.
 
 use sandbox::workspace::{Limit, Throttle};
 use sandbox::{Body, Fault, FaultKind};
@@ -158,7 +158,7 @@ fn one_event_that_cannot_be_read_is_told_and_the_others_stay() {
     let collected = collect(&server);
     assert_eq!(collected.checks[2], "user-lifecycle-log acme.example not_verifiable host_error");
     let record = &collected.artifacts["user_lifecycle.json"];
-    // The pattern also meets UNDELETE_USER.
+    // The pattern also matches UNDELETE_USER.
     let read: Vec<&str> = record["eventNames"]
         .as_array()
         .unwrap()

@@ -1,7 +1,7 @@
 //! The source `altcloud` against the sandbox's workspace, in this process.
 //!
-//! Waits go by a manual clock, so that they take no time; everything else is real: the port, the assertion and its
-//! signature, which the sandbox verifies with a library of its own.
+//! Waits use a manual clock and take no time. Everything else is real: the port, the assertion and its signature, which
+//! the sandbox verifies with a different library.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ use jiff::{SignedDuration, Timestamp};
 use sandbox::workspace::{Activity, Person, SCOPES, Server, ServiceAccount, Workspace};
 use serde_json::Value;
 
-/// TLS is not used here, but the client wants to know whose it would be.
+/// The tests do not use TLS, but the client requires a crypto provider.
 fn provider() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -48,7 +48,7 @@ const ROLES: &str = "/admin/directory/v1/customer/my_customer/roles*";
 const ASSIGNMENTS: &str = "/admin/directory/v1/customer/my_customer/roleassignments*";
 const REPORTS: &str = "/admin/reports/*";
 
-/// A workspace in which everything is as it should be: two super administrators, one other, and some staff.
+/// A workspace that passes every check: two super administrators, one other administrator, and some staff.
 fn workspace() -> Workspace {
     Workspace::new("C01acme99", ["acme.example", "acme-labs.example"])
         .service_account(ServiceAccount::new(ACCOUNT).delegated(SCOPES))
@@ -68,7 +68,7 @@ fn workspace() -> Workspace {
         ))
 }
 
-/// How a run is configured; what a test does not care about is as in a good run.
+/// How a run is configured. The defaults are those of a good run.
 #[derive(Clone)]
 struct Setup {
     controls: &'static str,
@@ -76,7 +76,7 @@ struct Setup {
     extra: &'static str,
     /// A key in place of the service account's own.
     key: Option<&'static str>,
-    /// How far the clock of this machine is ahead.
+    /// How far the local clock is ahead.
     ahead: SignedDuration,
 }
 
@@ -86,11 +86,11 @@ impl Default for Setup {
     }
 }
 
-/// What a session brought.
+/// The results of a session.
 struct Collected {
     /// Rule, subject, status and reason of every check, a line each.
     checks: Vec<String>,
-    /// What was found, by rule and subject.
+    /// The `actual` text, by rule and subject.
     actual: BTreeMap<String, String>,
     /// Content by file name.
     artifacts: BTreeMap<String, Value>,
@@ -106,14 +106,14 @@ struct Collected {
     organization: String,
     account: SessionSummary,
     plan: Option<Plan>,
-    /// How far the clock was moved by waits.
+    /// How far waits moved the clock.
     waited: SignedDuration,
-    /// Everything that was reported, in debug form.
+    /// All reported events, in debug form.
     told: String,
     screen: Arc<Screen>,
 }
 
-/// Remembers everything it is told.
+/// Records every event.
 #[derive(Default)]
 struct Ear(Mutex<String>);
 
@@ -228,7 +228,7 @@ impl Collected {
     }
 }
 
-/// A good run, or a panic that says why it was not.
+/// A good run; panics with the reason if it fails.
 fn collect(server: &Server<Workspace>) -> Collected {
     collect_with(server, &Setup::default())
 }
@@ -244,14 +244,14 @@ fn refused(server: &Server<Workspace>, setup: &Setup) -> ConnectError {
     }
 }
 
-/// What comes out of a good workspace.
+/// The checks of a good workspace.
 const GOOD: [&str; 3] = [
     "two-step-verification acme.example pass ok",
     "administrators acme.example pass ok",
     "user-lifecycle-log acme.example pass ok",
 ];
 
-/// How often `path` was asked for.
+/// The number of requests for `path`.
 fn asked(server: &Server<Workspace>, path: &str) -> usize {
     server.requests().iter().filter(|request| request.path_and_query.starts_with(path)).count()
 }

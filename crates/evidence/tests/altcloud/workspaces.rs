@@ -1,4 +1,4 @@
-//! Workspaces of every kind: what is found in them, and what it is judged to be.
+//! Workspaces of every kind: the findings in each, and their verdicts.
 
 use sandbox::workspace::{Assignment, Person};
 use sandbox::{Body, Fault, FaultKind};
@@ -167,7 +167,7 @@ fn two_thousand_users_are_read_to_the_last_page() {
     assert_eq!(record["users"].as_array().unwrap().len(), 2_006);
     let listings = serde_json::json!([{"customer": "my_customer", "read": "complete", "users": 2_006}]);
     assert_eq!(record["listings"], listings);
-    // The call is named without its page and without the list of fields.
+    // The manifest names the call without its page and without the list of fields.
     let path = "/admin/directory/v1/users?customer=my_customer&maxResults=500&orderBy=email&projection=basic";
     assert_eq!(collected.requests["two_step_verification.json"], path);
 }
@@ -271,7 +271,7 @@ fn a_dry_run_tells_what_a_run_would_take() {
 #[test]
 fn a_dry_run_says_what_could_not_be_asked_for() {
     let fault = |pattern: &str| Fault::on(pattern).kind(FaultKind::Status(503, Body::Html));
-    // Pattern, controls, and how each line begins.
+    // (pattern, controls, beginning of each line)
     let table: [(&str, &str, &[&str]); 6] = [
         (ROLES, "[CC6.6]", &["administrator roles: "]),
         (ASSIGNMENTS, "[CC6.6]", &["role assignments: "]),
@@ -292,7 +292,7 @@ fn a_dry_run_says_what_could_not_be_asked_for() {
     let server = workspace().fault(fault(REPORTS)).serve().unwrap();
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
     assert_eq!(plan.missing.len(), 11, "one line for each event: {:?}", plan.missing);
-    // One that fails on a later page is missing in part.
+    // A listing that fails on a later page is partly missing.
     let server =
         workspace().page_size(2).fault(fault("/admin/directory/v1/users?*pageToken=*")).serve().unwrap();
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
@@ -300,7 +300,7 @@ fn a_dry_run_says_what_could_not_be_asked_for() {
         plan.missing.len() == 1 && plan.missing[0].starts_with("users of acme.example, after page 1: "),
         "{plan:?}"
     );
-    // What is refused is no part of it.
+    // The plan does not list refused calls as missing.
     for path in [ROLES, ASSIGNMENTS, REPORTS] {
         let server = workspace().deny(path).serve().unwrap();
         let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();

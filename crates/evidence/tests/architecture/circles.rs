@@ -1,8 +1,8 @@
-//! Circles in a graph of imports.
+//! Cycles in a graph of imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sets of modules of which each can be reached from every other, largest first.
+/// The sets of modules that import each other, directly or indirectly, largest first.
 pub(crate) fn circles(imports: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
     let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to) in imports {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What is built, and the crate it is built from.
+/// The programs and their crates.
 const PROGRAMS: [(&str, &str); 3] =
     [("tool", "evidence"), ("platform", "evidence-platform"), ("sandbox", "sandbox")];
 
@@ -28,8 +28,7 @@ pub(crate) fn picture() -> String {
     format!("```mermaid\ngraph TD\n{}```\n", lines.into_iter().collect::<String>())
 }
 
-/// Every dependency that is not of this workspace: why it is there, in the words of the workspace's manifest, and which
-/// program's own crates use it.
+/// Every external dependency: its reason, from the workspace's manifest, and the programs whose own crates use it.
 pub(crate) fn reasons() -> String {
     let mut used: BTreeMap<String, Vec<(String, Value)>> = BTreeMap::new();
     for package in metadata()["packages"].as_array().unwrap() {
@@ -48,7 +47,7 @@ pub(crate) fn reasons() -> String {
     let mut table = String::from("| Dependency | Why | Where |\n|---|---|---|\n");
     let mut reason = None;
     for line in dependencies.lines() {
-        // Two signs begin a heading.
+        // `##` starts a heading.
         if let Some(text) = line.strip_prefix("# ") {
             reason = Some(text);
         } else if let Some((name, _)) = line.split_once(" = ").filter(|(_, value)| !value.contains("path = "))
@@ -57,7 +56,7 @@ pub(crate) fn reasons() -> String {
                 reason.take().unwrap_or_else(|| panic!("{name} needs a reason above it in Cargo.toml"));
             let users = used.remove(name).unwrap_or_else(|| panic!("no crate uses {name}"));
             let parts: Vec<_> = users.iter().filter(|(_, dependency)| dependency["kind"].is_null()).collect();
-            // What is optional is in a program only if its tree has it.
+            // A program contains an optional dependency only if its dependency tree does.
             let part_of = |names: &BTreeSet<String>| {
                 names.contains(name) && parts.iter().any(|(user, _)| names.contains(user))
             };
@@ -82,7 +81,7 @@ pub(crate) fn reasons() -> String {
     table
 }
 
-/// The names of the packages that become part of what a package builds. On Linux, whatever runs this.
+/// The names of the packages compiled into a package, for Linux on every host.
 fn compiled(package: &str) -> BTreeSet<String> {
     let options =
         ["--edges", "normal,no-proc-macro", "--prefix", "none", "--target", "x86_64-unknown-linux-gnu"];

@@ -1,8 +1,8 @@
-//! The structure of the crates: no modules that import each other in a circle, the picture of the crates is true, and every
-//! dependency has a reason.
+//! The structure of the crates: no import cycles between modules, a correct picture of the crates, and a reason for
+//! every dependency.
 //!
-//! An import counts towards the module that defines the item, whatever re-exports it. A module and its direct children may
-//! use each other. The check reads the sources of every crate of the workspace, without what only tests compile.
+//! An import counts towards the module that defines the item, whatever re-exports it. A module and its direct children
+//! may use each other. The check reads the sources of every crate of the workspace, without test-only code.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
@@ -56,8 +56,8 @@ fn the_picture_of_the_crates_is_in_step() {
     generated::generated("docs/architecture.md", &[("crates", dependencies::picture())]);
 }
 
-/// The check itself: it finds a circle through a re-export and through a path in an expression, and none between a module
-/// and its children.
+/// Tests the check itself: it finds a cycle through a re-export and through a path in an expression, and accepts one
+/// between a module and its children.
 #[test]
 fn a_circle_is_found() {
     let made = |files: &[(&str, &str)]| Crate::of("made-up", files);

@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, File, Item, UseTree};
 
-/// A crate as far as its imports go.
+/// A crate's modules and their imports.
 pub(crate) struct Crate {
     pub(crate) name: String,
     /// By path, such as `source::codehost`; the root is empty.
@@ -16,9 +16,9 @@ pub(crate) struct Crate {
 
 #[derive(Default)]
 pub(crate) struct Module {
-    /// The names it brings into scope, and the paths they come from.
+    /// The imported names and their paths.
     names: BTreeMap<String, Vec<String>>,
-    /// Paths of everything it brings into scope with `*`.
+    /// The paths of glob imports.
     globs: Vec<Vec<String>>,
     /// Every path in its code.
     paths: BTreeSet<Vec<String>>,
@@ -32,7 +32,7 @@ impl Crate {
         this
     }
 
-    /// A crate of these modules: path and text of each.
+    /// Builds a crate from the path and text of each module.
     pub(crate) fn of(name: &str, files: &[(&str, &str)]) -> Crate {
         let mut this = Crate { name: name.to_string(), modules: BTreeMap::new() };
         for (path, text) in files {
@@ -53,7 +53,7 @@ impl Crate {
         }
     }
 
-    /// Adds the items of one module; `child` gets the path and the name of every module that is a file of its own.
+    /// Adds the items of one module; `child` receives the path and the name of every module in a separate file.
     fn add(&mut self, path: &str, items: Vec<Item>, child: &mut dyn FnMut(&str, &str)) {
         let mut module = Module::default();
         for item in items {
@@ -76,7 +76,7 @@ impl Crate {
         self.modules.insert(path.to_string(), module);
     }
 
-    /// Who imports what, without what a module and its direct children import of each other.
+    /// Pairs of importing and imported module, without imports between a module and its direct children.
     pub(crate) fn imports(&self) -> BTreeSet<(String, String)> {
         let mut imports = BTreeSet::new();
         for (from, module) in &self.modules {
@@ -92,7 +92,7 @@ impl Crate {
         imports
     }
 
-    /// The module of this crate that defines the last name of a path which is written in `from`.
+    /// The module of this crate that defines the last name of a path used in `from`.
     fn resolve(&self, from: &str, path: &[String], depth: usize) -> Option<String> {
         const DEEPEST: usize = 16;
         if depth > DEEPEST {
@@ -159,14 +159,14 @@ impl Module {
         }
     }
 
-    /// Finds every path in the code, inside macros too.
+    /// Finds every path in the code, including inside macros.
     fn scan(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
         while at < tokens.len() {
             match &tokens[at] {
                 TokenTree::Group(group) => self.scan(group.stream()),
-                // `pub(in some::module)` says who may use it, and uses nothing.
+                // `pub(in some::module)` restricts visibility and is not an import.
                 TokenTree::Ident(word) if word == "pub" => {
                     at += usize::from(matches!(tokens.get(at + 1), Some(TokenTree::Group(_))));
                 }

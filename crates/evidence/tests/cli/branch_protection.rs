@@ -1,5 +1,5 @@
-//! The decision table for branch protection: for every answer of the host the check, the warning, the error and the
-//! exit code, as the real binary makes them.
+//! The decision table for branch protection: the check, warning, error and exit code of the real binary for every
+//! answer of the host.
 
 use sandbox::codehost::{
     Body, Fault, FaultKind, File, Organization, Protection, Repository, Selection, Sso, Token,
@@ -10,7 +10,7 @@ use crate::common::{Bundle, Lab, TOKEN, acme, repository, sound, strong};
 
 const PATH: &str = "/repos/acme/web/branches/main/protection";
 
-/// What is expected of the repository `acme/web`.
+/// The expected results for the repository `acme/web`.
 struct Expected {
     status: &'static str,
     reason: &'static str,
@@ -21,9 +21,9 @@ struct Expected {
     code: i32,
 }
 
-/// Nothing is wrong with the collection.
+/// A collection without errors, and without warnings other than those of a missing permission.
 fn told(status: &'static str, reason: &'static str) -> Expected {
-    // What the host does not show is missing, and the bundle says so.
+    // The bundle lists what the host does not show as missing.
     let (warnings, code): (&[&str], i32) = match reason {
         "permission_denied" => (&["permission_denied"], 3),
         "sso_required" => (&["sso_required"], 3),
@@ -32,7 +32,7 @@ fn told(status: &'static str, reason: &'static str) -> Expected {
     Expected { status, reason, warnings, errors: &[], code }
 }
 
-/// The collection says something about it.
+/// A collection with these warnings.
 fn warned(status: &'static str, reason: &'static str, warnings: &'static [&'static str]) -> Expected {
     Expected { warnings, ..told(status, reason) }
 }
@@ -50,7 +50,7 @@ fn expect(lab: &Lab, expected: &Expected) -> Bundle {
     bundle
 }
 
-/// Without CODEOWNERS, whose requests and warnings are not the matter here.
+/// Collects only CC7.2, without the requests and warnings for CODEOWNERS.
 fn lab(web: Repository) -> Lab {
     Lab::new(acme().repository(web)).with(|config| config.controls("[CC7.2]"))
 }
@@ -59,7 +59,7 @@ fn protected(protection: Protection) -> Lab {
     lab(repository("web").protection("main", protection))
 }
 
-/// The host's answer, in place of the true one.
+/// Replaces the host's answer.
 fn answering(status: u16, message: &str) -> Lab {
     let body = json!({ "message": message, "documentation_url": "https://docs.example/rest" });
     let fault = Fault::on(PATH).kind(FaultKind::Json(status, Vec::new(), body));
@@ -150,11 +150,11 @@ fn not_found_for_a_repository_that_discovery_has_seen() {
 
 #[test]
 fn not_found_for_a_listed_repository_that_another_call_has_seen() {
-    // CODEOWNERS shows it.
+    // The CODEOWNERS request shows the repository.
     let hidden = sound("web").admin(false);
     let lab = Lab::new(acme().repository(hidden)).with(|config| config.source("repos", "[acme/web]"));
     expect(&lab, &told("not_verifiable", "permission_denied"));
-    // Nothing but the repository itself shows it.
+    // Only the request for the repository itself shows it.
     let hidden = repository("web").admin(false).protection("main", strong());
     let lab = Lab::new(acme().repository(hidden))
         .with(|config| config.controls("[CC7.2]").source("repos", "[acme/web]"));
@@ -177,7 +177,7 @@ fn not_found_on_every_call_for_a_listed_repository() {
 #[test]
 fn listed_and_vanished_between_the_calls() {
     let lab = Lab::new(acme().repository(sound("web").vanished()));
-    // Discovery has seen it, every other call has not: the host hides it.
+    // Only discovery lists the repository: the host hides it from every other call.
     let lab = lab.with(|config| config.controls("[CC7.2]"));
     let run = lab.collect(&[]);
     let found = run.bundle().check("CC7.2", "acme/web");
@@ -244,7 +244,7 @@ fn a_number_in_a_text_decides_nothing() {
     // The words "404" and "Not Found" in a refusal for another reason.
     let text = "Must have admin rights: see error 404 Not Found in the documentation";
     expect(&answering(403, text), &told("not_verifiable", "permission_denied"));
-    // A branch of the same name as a message of the host.
+    // A branch with the same name as one of the host's messages.
     let web = repository("web").protection("Branch-not-protected", strong());
     let lab = Lab::new(acme().repository(web))
         .with(|config| config.controls("[CC7.2]").source("branch", "Branch-not-protected"));
@@ -264,12 +264,12 @@ fn archived() {
             assert_eq!(bundle.check(control, subject), ("not_applicable".into(), "archived".into()));
         }
     }
-    // Collected all the same.
+    // The tool still collects it.
     assert!(bundle.artifact("repo_acme_good_branch_protection.json").is_some());
     assert_eq!(bundle.check("CC7.2", "acme/open"), ("fail".into(), "branch_unprotected".into()));
 }
 
-/// The faults that do not heal cost all attempts, so that they share one run; each has a repository of its own.
+/// Lasting faults use up all attempts, so they share one run; each has its own repository.
 #[test]
 fn faults_of_the_host_that_do_not_heal() {
     let kinds = [
@@ -305,7 +305,7 @@ fn faults_of_the_host_that_do_not_heal() {
     assert_eq!(bundle.source()["failed"], 8);
 }
 
-/// A good answer of another shape than documented is asked for once: it would be the same again.
+/// The tool does not retry a successful answer with an undocumented shape, because the next answer would be the same.
 #[test]
 fn an_answer_of_another_shape() {
     for body in [
@@ -316,18 +316,17 @@ fn an_answer_of_another_shape() {
         json!("text"),
     ] {
         let lab = protected(Protection::new().body(body.clone()));
-        // The connection test is an answer too, but with one control there is nothing else.
+        // With one control, the connection test's answer is the only one.
         let run = lab.collect(&[]).exits(3);
         assert_eq!(lab.requested().iter().filter(|path| path.ends_with("/protection")).count(), 1, "{body}");
         assert!(run.stderr.contains("not have the documented form"), "{body}: {}", run.stderr);
     }
 }
 
-/// What the host did not say is not invented.
+/// The tool does not invent settings that the host leaves out.
 #[test]
 fn settings_that_the_host_leaves_out() {
-    // A rule always has its own address: an object with nothing in it is something else, not a rule that requires
-    // nothing.
+    // A rule always contains its own address, so an empty object is not a rule without requirements.
     let lab = protected(Protection::new().body(json!({})));
     lab.collect(&[]).exits(3).says("not that of a branch protection");
     let lab = protected(Protection::new().body(json!({
@@ -365,7 +364,7 @@ fn only_the_listed_fields_are_kept() {
     assert!(!artifact.to_string().contains("avatar"), "{artifact:#}");
 }
 
-/// A repository that was renamed answers under its old name; one that was transferred is somebody else's.
+/// A renamed repository answers under its old name; a transferred one belongs to a different owner.
 #[test]
 fn renamed_and_transferred_repositories() {
     let host =

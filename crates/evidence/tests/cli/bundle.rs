@@ -1,4 +1,4 @@
-//! The bundle as the command makes it: what is in it, in which order, and whether its numbers agree.
+//! The bundle that the command writes: its contents, their order, and whether its counts agree.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::common::{Bundle, Lab, acme, names, repository, sound, strong};
 use crate::report::VIEWS;
 use crate::validator::Validator;
 
-/// The demo's organization: fourteen repositories with something of everything in them.
+/// The demo's organization: fourteen repositories that cover every case.
 fn demo() -> Lab {
     Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN)
 }
@@ -112,7 +112,7 @@ fn length(value: &Value) -> u64 {
     value.as_array().unwrap().len() as u64
 }
 
-/// What an auditor reconciles.
+/// The counts that an auditor reconciles.
 fn assert_numbers_agree(bundle: &Bundle, requests: u64) {
     let (manifest, normalized, source) =
         (bundle.manifest(), bundle.json("derived/normalized.json"), bundle.source());
@@ -128,7 +128,7 @@ fn assert_numbers_agree(bundle: &Bundle, requests: u64) {
     assert_eq!(number(&source, "failed"), length(&manifest["errors"]));
     assert_eq!(number(&source, "requests"), requests, "requests as the host counted them");
     assert_eq!(length(&manifest["files"]), bundle.entries.len() as u64 - 3);
-    // The summary counts the checks, and none is without evidence.
+    // The summary counts the checks, and every check has evidence.
     let mut counts = std::collections::BTreeMap::new();
     let mut lacking = false;
     for control in normalized["controls"].as_array().unwrap() {
@@ -143,7 +143,7 @@ fn assert_numbers_agree(bundle: &Bundle, requests: u64) {
         let counted = counts.get(status).copied().unwrap_or(0);
         assert_eq!(number(&normalized["summary"]["checks"], status), counted, "{status}");
     }
-    // Evidence that is referred to is there, with this checksum; every artifact is somebody's evidence.
+    // The bundle contains every referenced file with this checksum, and every artifact is referenced.
     let mut referred = BTreeSet::new();
     for reference in references(&normalized).into_iter().chain(references(&bundle.json("derived/hints.json")))
     {
@@ -284,7 +284,7 @@ fn checks_of_the_demo() {
     insta::assert_snapshot!("checks", lines.join("\n"));
 }
 
-/// A document without the host's names of requests, and without the checksum of what has them.
+/// A document without the host's request ids, and without the checksums of documents that contain them.
 fn without_ids(path: &str, content: &[u8]) -> Vec<u8> {
     fn clear(value: &mut Value) {
         match value {
@@ -307,12 +307,12 @@ fn without_ids(path: &str, content: &[u8]) -> Vec<u8> {
     value.to_string().into_bytes()
 }
 
-/// With the clock replaced, two runs differ only in what the host itself says anew each time.
+/// With a fixed clock, two runs differ only in values that the host generates for each answer.
 #[test]
 fn two_runs_give_the_same_bundle() {
     let lab = demo().env("SOURCE_DATE_EPOCH", "1795251913");
     let run = |directory: &str| {
-        // The bad minute of one repository is not part of this.
+        // Excludes the temporary fault of one repository.
         lab.server.update(|host| host.clear_faults());
         lab.collect(&["-q", "--reproducible", "-o", directory]).exits(3);
         Bundle::open(&lab.path(directory).join("evidence-bundle-20261121-090513.tar.gz"))
@@ -321,7 +321,7 @@ fn two_runs_give_the_same_bundle() {
     assert_eq!(one.paths(), two.paths());
     for (path, content) in &one.entries {
         let its_own = ["checksums.sha256", "signature.sig", "manifest.json", "run.json"];
-        // The files for people are made from the documents, and name the bundle and its requests.
+        // The files for people are generated from the documents, and name the bundle and its requests.
         if its_own.contains(&path.as_str()) || VIEWS.contains(&path.as_str()) {
             continue;
         }
@@ -334,7 +334,7 @@ fn two_runs_give_the_same_bundle() {
         for artifact in manifest["artifacts"].as_array_mut().unwrap() {
             artifact["request"]["request_id"] = Value::Null;
         }
-        // Their rows change with the counters of the limit, the output directory and the names of requests.
+        // Their rows change with the rate limit's counters, the output directory and the request ids.
         let changing =
             ["run.json", "derived/hints.json", "derived/normalized.json", "derived/observations.json"];
         let changes = |path: &str| changing.contains(&path) || VIEWS.contains(&path);
@@ -394,7 +394,7 @@ fn a_time_that_cannot_be_fixed_is_refused() {
         .leaves_nothing();
 }
 
-/// Without the flag the variable is somebody else's, whatever it holds.
+/// Without the flag, the tool ignores the variable, whatever its value.
 #[test]
 fn the_variable_alone_changes_nothing() {
     for value in ["1795251913", "0", "yesterday"] {
@@ -409,7 +409,7 @@ fn the_variable_alone_changes_nothing() {
     }
 }
 
-/// Settings that the host sends along and that are nobody's evidence.
+/// Settings that the host sends but that are not evidence.
 #[test]
 fn forbidden_fields_never_appear() {
     let web = |name: &str| -> Repository {
@@ -423,7 +423,7 @@ fn forbidden_fields_never_appear() {
         )
     };
     let lab = Lab::new(acme().repository(web("api")).repository(web("web").archived(true)));
-    // The host does send them.
+    // The host sends these settings.
     let bundle = lab.collect(&[]).exits(0).bundle();
     for (path, content) in &bundle.entries {
         let text = String::from_utf8_lossy(content);
@@ -456,7 +456,7 @@ fn the_order_is_the_specifications_whatever_answers_first() {
     for name in ["a", "b", "c", "d", "e"] {
         host = host.repository(sound(name));
     }
-    // The first are the slowest.
+    // The first answers are the slowest.
     for name in ["a", "b"] {
         let slow = FaultKind::SlowBody { bytes_per_second: 2_000 };
         host = host.fault(Fault::on(format!("/repos/acme/{name}/branches/main/protection")).kind(slow));
@@ -476,7 +476,7 @@ fn the_order_is_the_specifications_whatever_answers_first() {
     assert_eq!(files, expected);
 }
 
-/// Nothing is left of what a run needs on the way.
+/// A run leaves no temporary files.
 #[test]
 fn the_output_directory_holds_bundles_only() {
     let lab = Lab::new(acme().repository(sound("web").file("x", File::text("y"))));

@@ -1,4 +1,4 @@
-//! CC6.6: every place, kind, size and wording of a CODEOWNERS file, and every refusal to show it.
+//! CC6.6: every place, kind, size and content of a CODEOWNERS file, and every refusal.
 
 use base64::Engine as _;
 use sandbox::codehost::{Fault, FaultKind, File, Repository, Selection, Token};
@@ -20,7 +20,7 @@ fn judged(lab: &Lab, code: i32, status: &str, reason: &str) -> Bundle {
     bundle
 }
 
-/// The outcome for a file in the root.
+/// Collects a file in the root and checks the outcome.
 #[track_caller]
 fn text(content: &str, status: &str, reason: &str) {
     let web = repository("web").file("CODEOWNERS", File::text(content));
@@ -67,7 +67,7 @@ fn in_dot_github() {
     assert_eq!(asked, 1, "asked for more than it needs");
 }
 
-/// The host reads one file: the first of these that exists.
+/// The host uses one file: the first of these that exists.
 #[test]
 fn the_first_file_in_the_host_s_order_is_in_effect() {
     let places = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
@@ -86,7 +86,8 @@ fn the_first_file_in_the_host_s_order_is_in_effect() {
     }
 }
 
-/// Owners that do not count, lines without one, and words that are none: told, and judged by what is left.
+/// Owners that do not count, lines without owners, and words that are not owners: the tool reports them and judges the
+/// remaining owners.
 #[test]
 fn owners_that_are_none() {
     let told = |content: &str, status: &str, reason: &str| {
@@ -108,7 +109,7 @@ fn owners_that_are_none() {
     assert_eq!(bundle.warnings("acme/web"), ["codeowners_invalid_owners"]);
 }
 
-/// The host's own list of errors, if it is wanted and can change the verdict.
+/// The host's own list of errors, if it is enabled and can change the verdict.
 #[test]
 fn owners_that_the_host_does_not_know() {
     let with_errors = |web: Repository| {
@@ -130,11 +131,11 @@ fn owners_that_the_host_does_not_know() {
     let evidence = bundle.check_record("CC6.6", "acme/web")["evidence"].as_array().unwrap().len();
     assert_eq!((asked(&lab), evidence), (1, 2));
     judged(&with_errors(web("* @ghost @acme/web\n")), 0, "pass", "ok");
-    // It would change nothing.
+    // The list cannot change this verdict.
     let lab = with_errors(web("/docs @ghost\n"));
     judged(&lab, 0, "fail", "codeowners_no_default_rule");
     assert_eq!(asked(&lab), 0);
-    // Whoever owns everything may not exist.
+    // The owner of the default rule may not exist.
     let body = json!({ "message": "Resource not accessible by personal access token" });
     let fault = Fault::on("/repos/acme/web/codeowners/errors").kind(FaultKind::Json(403, Vec::new(), body));
     let lab = Lab::new(acme().repository(web("* @acme/web\n")).fault(fault))
@@ -193,7 +194,7 @@ fn something_else_than_a_file() {
     }
 }
 
-/// As the host answered before it had a word for submodules.
+/// The host's answer before it had a type for submodules.
 #[test]
 fn a_submodule_that_says_it_is_a_file() {
     let body = json!({ "type": "file", "name": "CODEOWNERS", "path": "CODEOWNERS", "size": 0,
@@ -229,10 +230,10 @@ fn files_without_a_default_rule() {
         "/* @acme/web\n",
         "*.* @acme/web\n",
         "*/** @acme/web\n",
-        // Cancelled by a later line of the same breadth without an owner.
+        // A later line with the same scope and no owner cancels it.
         "* @acme/web\n*\n/docs/ @acme/writers\n",
         "* @acme/web\n**\n",
-        // Not in force: the line is invalid.
+        // The line is invalid and has no effect.
         "!* @acme/web\n/docs/ @acme/writers\n",
         "[Everything]\n/docs/ @acme/writers\n",
     ] {
@@ -252,7 +253,7 @@ fn files_with_a_default_rule() {
         "/docs/ @acme/writers\n* @acme/web\n",
         "*\n* @acme/web\n",
         "* @acme/web\n/docs/\n",
-        // An invalid line is skipped, whatever it would have cancelled.
+        // An invalid line has no effect, so it cannot cancel another.
         "* @acme/web\n* not-an-owner\n",
         "\u{feff}* @acme/web\n",
     ] {
@@ -373,11 +374,11 @@ fn not_found_on_every_call_for_a_listed_repository() {
     let lab = Lab::new(acme().repository(repository("other")))
         .with(|config| config.controls("[CC6.1, CC6.6]").source("repos", "[acme/web, acme/other]"));
     let bundle = judged(&lab, 3, "not_verifiable", "not_found");
-    // A repository that is there and has no file is something else.
+    // An existing repository without the file is a different case.
     assert_eq!(bundle.check("CC6.6", "acme/other"), ("fail".into(), "codeowners_missing".into()));
 }
 
-/// A repository may be named like a part of a path, and its artifact's name is still its own.
+/// Every repository has a distinct artifact name, even if its own name looks like part of a path.
 #[test]
 fn names_become_file_names_one_to_one() {
     let owners = || File::text("* @acme/web\n");

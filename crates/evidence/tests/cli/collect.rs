@@ -1,10 +1,10 @@
-//! The flags of `collect`, and what its output looks like in every mode.
+//! The flags of `collect`, and its output in every mode.
 
 use sandbox::codehost::{File, Limits, Primary, Protection};
 
 use crate::common::{Lab, acme, names, repository, sound, strong};
 
-/// A small organization in which something of everything happens.
+/// A small organization that covers every kind of result.
 fn various() -> Lab {
     let host = acme()
         .repository(sound("api"))
@@ -15,7 +15,7 @@ fn various() -> Lab {
         .repository(repository("mirror").blocked("dmca"))
         .repository(sound("old").archived(true).protection("main", Protection::new().reviews(1)))
         .repository(sound("one-review").protection("main", strong().reviews(1)));
-    // One at a time, so that the verbose lines have an order.
+    // One request at a time, for a fixed order of the verbose lines.
     Lab::new(host).with(|config| config.source("max_concurrency", "1"))
 }
 
@@ -44,7 +44,7 @@ fn dry_run() {
     insta::assert_snapshot!(run.shown());
     assert!(!lab.path("evidence-bundles").exists(), "a dry run makes no directory");
     assert_eq!(names(&lab.path("")), ["evidence.yaml", "key.pem", "key.pub.pem"]);
-    // The connection test asks one repository.
+    // The connection test reads one repository.
     let beside = |path: &&String| !path.starts_with("/orgs/acme");
     let requested = lab.requested();
     let probed: Vec<&String> = requested.iter().filter(beside).collect();
@@ -63,7 +63,7 @@ fn dry_run_of_many_pages_reads_only_the_first_and_the_last() {
     assert_eq!(pages, 2, "{:?}", lab.requested());
 }
 
-/// What the token cannot see is known before anything is collected.
+/// A dry run reports what the token cannot see, before any collection.
 #[test]
 fn dry_run_says_what_is_not_listed() {
     let lab = Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_MEMBER_TOKEN);
@@ -73,7 +73,7 @@ fn dry_run_says_what_is_not_listed() {
     lab.collect(&[]).says("reports 14: 8 missing from this bundle");
 }
 
-/// 1,201 requests at least and 500 left: the plan says when the limit would let it finish.
+/// At least 1,201 requests with 500 left: the plan estimates when the rate limit lets the run finish.
 #[test]
 fn dry_run_says_when_the_limit_would_let_it_finish() {
     let host = sandbox::large_organization(600).limits(Limits::primary(Primary::new(1000, 500)));
@@ -89,20 +89,20 @@ fn dry_run_never_waits_for_the_limit() {
     let begun = std::time::Instant::now();
     lab.collect(&["--dry-run"]).exits(0).says_not("waiting");
     assert!(begun.elapsed().as_secs() < 30);
-    // Nothing left at all is a failed connection test.
+    // With no requests left, the connection test fails.
     let lab = Lab::new(acme().limits(Limits::primary(Primary::new(5000, 0))));
     lab.collect(&["--dry-run"])
         .exits(2)
         .says("API rate limit exceeded")
         .says("after the reset")
         .says("not asked");
-    // One request is left: the list is not read.
+    // With one request left, the tool does not read the list.
     let lab = Lab::new(acme().repository(sound("web")).limits(Limits::primary(Primary::new(5000, 1))));
     let run = lab.collect(&["--dry-run"]).exits(2).says("resets at").says("after the reset");
     assert!(run.stderr.contains("help: not asked: the list of repositories"), "{}", run.stderr);
 }
 
-/// A run that cannot reach its host is not silent for the half minute of its attempts.
+/// A run that cannot reach its host prints progress during the half minute of its attempts.
 #[test]
 fn attempts_of_the_connection_test_are_shown() {
     use sandbox::codehost::{Fault, FaultKind};
@@ -116,13 +116,13 @@ fn attempts_of_the_connection_test_are_shown() {
         "{}",
         lines[0]
     );
-    // Quiet is quiet.
+    // `--quiet` prints none of it.
     let lab =
         Lab::new(acme().repository(sound("web")).fault(Fault::on("/orgs/*").times(1).kind(FaultKind::Reset)));
     assert_eq!(lab.collect(&["-q"]).exits(0).stderr, "");
 }
 
-/// A page where the API should be: the address lacks the path that servers of one's own have.
+/// A web page instead of the API: the address lacks the path that self-hosted servers require.
 #[test]
 fn a_page_is_not_the_api() {
     use sandbox::Body;
@@ -142,7 +142,7 @@ fn dry_run_of_listed_repositories_and_one_control() {
     insta::assert_snapshot!(run.shown());
 }
 
-/// What the plan says is what the run then takes.
+/// The run matches the plan.
 #[test]
 fn the_plan_holds() {
     let lab = various();
@@ -155,7 +155,7 @@ fn the_plan_holds() {
         range.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).take(2).collect();
     assert!((numbers[0]..=numbers[1]).contains(&requests), "{requests} requests; {range}");
     assert!(plan.contains("up to 17"), "{plan}");
-    // Rulesets are looked at where they decide.
+    // The tool reads rulesets only where they affect the verdict.
     assert!(run.bundle().source()["requested"].as_u64().unwrap() >= 17);
 }
 
@@ -217,7 +217,7 @@ fn config_and_output_in_both_spellings() {
     assert_eq!(names(&lab.path("one")).len(), 1);
     assert_eq!(names(&lab.path("two")).len(), 2);
     assert!(!lab.path("evidence-bundles").exists());
-    // From elsewhere: --output is the working directory's.
+    // From a different directory: `--output` is relative to the working directory.
     let elsewhere = lab.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let mut command = lab.command(&["collect", "--quiet", "--config", "../other.yaml"]);
@@ -243,7 +243,7 @@ fn no_escape_codes_when_piped() {
     }
 }
 
-/// A pseudo terminal (util-linux `script`) shows the colours, and `NO_COLOR` takes them away.
+/// A pseudo terminal (util-linux `script`) shows colours, and `NO_COLOR` disables them.
 #[test]
 fn no_color_on_a_terminal() {
     let lab = Lab::new(acme().repository(sound("web"))).env("TERM", "xterm-256color");
@@ -282,11 +282,11 @@ fn the_api_url_of_the_environment_wins() {
         lab.with(|config| config.source("api_url", "https://nowhere.invalid")).env("CODEHOST_API_URL", &url);
     let bundle = lab.collect(&[]).exits(0).bundle();
     assert_eq!(bundle.source()["api_url"], url.as_str());
-    // Paths in the bundle are below the base.
+    // Paths in the bundle are relative to the base.
     assert_eq!(bundle.manifest()["artifacts"][0]["request"]["path"], "/orgs/acme");
 }
 
-/// What a closed pipe means: nobody reads, and the bundle is written all the same.
+/// A closed pipe does not end the run: the tool still writes the bundle.
 #[test]
 fn a_closed_pipe_ends_nothing() {
     let lab = various();
@@ -299,7 +299,7 @@ fn a_closed_pipe_ends_nothing() {
     assert_eq!(lab.output().len(), 1);
 }
 
-/// Requests of a good client, one by one.
+/// The complete request sequence of a normal run.
 #[test]
 fn requests() {
     let lab = various();

@@ -1,4 +1,4 @@
-//! A directory, a code host, a configuration and a key for one test; the binary; and how to read what it leaves.
+//! A directory, a code host, a configuration and a key for one test; runs of the binary; and readers for its output.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,23 +18,23 @@ use sandbox::codehost::{CodeHost, Organization, Protection, Repository, Token};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The token of most tests: of the form of a real one.
+/// The token of most tests, in the format of a real one.
 pub(crate) const TOKEN: &str = "ghp_CliTestsOwnerTokenIsNotARealSecret01";
 
-/// Longer than any run takes, retries included.
+/// Longer than any run takes, including retries.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// One key for the whole process: making one is not what these tests are about.
+/// One key for the whole process, to save the time of key generation.
 pub(crate) static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate().unwrap());
 
-/// An organization that requires two factors, and a token that sees everything and can change nothing.
+/// An organization that requires two factors, and a token with full read access and no write access.
 pub(crate) fn acme() -> CodeHost {
     CodeHost::new()
         .organization(Organization::new("acme").two_factor(true))
         .token(Token::classic(TOKEN).login("olivia-owner").scopes(["read:org"]).sees_private(true))
 }
 
-/// A repository of `acme`, with nothing in it that matters.
+/// A repository of `acme` without relevant settings or files.
 pub(crate) fn repository(name: &str) -> Repository {
     Repository::new("acme", name)
 }
@@ -44,13 +44,13 @@ pub(crate) fn strong() -> Protection {
     Protection::new().reviews(2).status_checks(["ci/build"]).enforce_admins(true)
 }
 
-/// A repository of `acme` in which everything passes.
+/// A repository of `acme` that passes every check.
 pub(crate) fn sound(name: &str) -> Repository {
     let owners = sandbox::codehost::File::text("* @acme/everyone\n");
     repository(name).protection("main", strong()).file(".github/CODEOWNERS", owners)
 }
 
-/// `evidence.yaml` as lines that tests add to and replace.
+/// `evidence.yaml` as lines that tests extend and replace.
 #[derive(Clone)]
 pub(crate) struct Config {
     framework: String,
@@ -72,7 +72,7 @@ impl Config {
                 line("org", "acme"),
                 line("repos", "\"*\""),
                 line("api_url", api_url),
-                // Pacing is tested where it lives; here it would only take time.
+                // Other tests cover pacing; here it would only cost time.
                 line("requests_per_minute", "0"),
             ],
             bundle: Vec::new(),
@@ -104,7 +104,7 @@ impl Config {
         self
     }
 
-    /// Text after everything else.
+    /// Text at the end of the file.
     pub(crate) fn rest(mut self, text: &str) -> Config {
         self.rest.push_str(text);
         self
@@ -163,18 +163,18 @@ impl Lab {
         Config::new(&self.server.url())
     }
 
-    /// Sets a variable for all runs to come.
+    /// Sets a variable for all later runs.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Lab {
         self.set_env(name, value);
         self
     }
 
-    /// Sets a variable for all runs to come.
+    /// Sets a variable for all later runs.
     pub(crate) fn set_env(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_string(), value.to_string());
     }
 
-    /// Removes a variable.
+    /// Removes a variable for all later runs.
     pub(crate) fn without_env(mut self, name: &str) -> Lab {
         self.env.remove(name);
         self
@@ -193,12 +193,12 @@ impl Lab {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// The names in the output directory, hidden ones included; none if there is no such directory.
+    /// The names in the output directory, including hidden ones; empty if the directory does not exist.
     pub(crate) fn output(&self) -> Vec<String> {
         names(&self.path("evidence-bundles"))
     }
 
-    /// The binary, in the lab's directory and environment and nothing else's.
+    /// The binary, with only the lab's directory and environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evidence"));
         command
@@ -221,7 +221,7 @@ impl Lab {
     pub(crate) fn run_command(&self, command: Command) -> Run {
         let mut command = tokio::process::Command::from(command);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        // Killed if it takes too long.
+        // Kills the run if it takes too long.
         let ended = async { tokio::time::timeout(PATIENCE, command.kill_on_drop(true).output()).await };
         let output = runtime.block_on(ended);
         let output = output.unwrap_or_else(|_| panic!("not ended after {PATIENCE:?}")).unwrap();
@@ -233,8 +233,8 @@ impl Lab {
         }
     }
 
-    /// What to put before a program so that permissions mean something to it: nothing, unless root runs the tests. Then
-    /// the lab is given to another user, and programs become that user. `None` where that is not possible.
+    /// The command prefix that makes file permissions apply to a program. It is empty unless root runs the tests; then
+    /// another user owns the lab, and programs run as that user. `None` where that is not possible.
     pub(crate) fn unprivileged(&self) -> Option<&'static [&'static str]> {
         let probe = self.path("probe");
         fs::write(&probe, "").unwrap();
@@ -249,7 +249,7 @@ impl Lab {
         Some(&["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
     }
 
-    /// Runs as a user whom permissions mean something to. `None` where that is not possible.
+    /// Runs as a user to whom file permissions apply. `None` where that is not possible.
     pub(crate) fn run_unprivileged(&self, arguments: &[&str]) -> Option<Run> {
         let command = self.command(arguments);
         let Some((program, options)) = self.unprivileged()?.split_first() else {
@@ -260,7 +260,7 @@ impl Lab {
         demoted.current_dir(self.directory.path()).env_clear().stdin(Stdio::null());
         demoted.envs(command.get_envs().map(|(name, value)| (name, value.unwrap_or_default())));
         let run = self.run_command(demoted);
-        // Where that user may not reach the binary.
+        // That user may not have access to the binary.
         (!matches!(run.code, Some(126 | 127))).then_some(run)
     }
 
@@ -271,14 +271,14 @@ impl Lab {
         self.run(&all)
     }
 
-    /// The paths the host was asked for, in order of arrival.
+    /// The paths of the requests to the host, in order of arrival.
     pub(crate) fn requested(&self) -> Vec<String> {
         self.server.requests().iter().map(|request| request.path_and_query.clone()).collect()
     }
 }
 
 impl Drop for Lab {
-    /// Whatever a test is about, the tool must not have tried to change anything.
+    /// In every test, the tool must not try to change anything.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             assert!(self.server.violations().is_empty(), "{:?}", self.server.violations());
@@ -286,7 +286,7 @@ impl Drop for Lab {
     }
 }
 
-/// The names in a directory, sorted; none if there is no such directory.
+/// The names in a directory, sorted; empty if the directory does not exist.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut names: Vec<String> =
@@ -295,18 +295,18 @@ pub(crate) fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// What a run left behind.
+/// The result of a run.
 pub(crate) struct Run {
     /// `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// Kept for as long as somebody may want to read the bundle.
+    /// Keeps the directory while a test may read the bundle.
     directory: Arc<TempDir>,
 }
 
 impl Run {
-    /// Everything that was printed, for a message or a search.
+    /// Everything that the run printed, for a message or a search.
     pub(crate) fn all(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }
@@ -317,7 +317,7 @@ impl Run {
         self
     }
 
-    /// Something that must be in what was printed on stderr.
+    /// Asserts that stderr contains this text.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Run {
         assert!(self.stderr.contains(text), "{text:?} is not in\n{}", self.stderr);
@@ -339,7 +339,7 @@ impl Run {
         Bundle::open(&directory.join(&names[0]))
     }
 
-    /// No bundle, and nothing else in the output directory.
+    /// Asserts that the output directory is empty.
     #[track_caller]
     pub(crate) fn leaves_nothing(self) -> Run {
         let names = names(&self.directory.path().join("evidence-bundles"));
@@ -347,7 +347,7 @@ impl Run {
         self
     }
 
-    /// For a snapshot: the code and both streams, without what differs from run to run.
+    /// For a snapshot: the code and both streams, without values that differ between runs.
     pub(crate) fn shown(&self) -> String {
         let code = self.code.map_or("a signal".to_string(), |code| code.to_string());
         let text =
@@ -356,7 +356,7 @@ impl Run {
     }
 }
 
-/// The form of ids: of bundles and of requests.
+/// The format of bundle ids and request ids.
 pub(crate) const UUID: &str = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /// Replaces paths, ports, times, sizes, ids and keys.
@@ -374,7 +374,7 @@ pub(crate) fn redact(text: &str, directory: &Path) -> String {
             (r"ssh-ed25519 [A-Za-z0-9+/]{68}", "ssh-ed25519 [PUBLIC KEY]"),
             (r"\d[\d,]*(\.\d)? (B|kB|MB)\b", "[SIZE]"),
             (r"\d[\d,]* bytes\b", "[SIZE]"),
-            // Sizes that stand one below the other.
+            // Sizes in a column.
             (r"(?m)^ +\[SIZE\]", "  [SIZE]"),
             (r#""bytes": \d+"#, r#""bytes": [SIZE]"#),
         ]
@@ -389,7 +389,7 @@ pub(crate) fn redact(text: &str, directory: &Path) -> String {
     text
 }
 
-/// A bundle that was found to be sound, unpacked in memory.
+/// A verified bundle, unpacked in memory.
 pub(crate) struct Bundle {
     pub(crate) path: PathBuf,
     /// Every entry of the archive in its order.
@@ -488,7 +488,7 @@ impl Bundle {
     }
 }
 
-/// Changes one letter of an artifact, and packs the archive again as the format wants it.
+/// Changes one letter of an artifact, and repacks the archive in the required format.
 pub(crate) fn damage(lab: &Lab, bundle: &str) {
     let mut tar = gunzip(&fs::read(lab.path(bundle)).unwrap());
     let found = b"\"login\": \"acme\"";
@@ -506,7 +506,7 @@ pub(crate) fn gunzip(packed: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The few things that a bundle's archive has: ustar headers, and `path` records of pax for long names.
+/// Reads only what a bundle's archive contains: ustar headers, and pax `path` records for long names.
 fn untar(mut tar: &[u8]) -> Vec<(String, Vec<u8>)> {
     let text = |bytes: &[u8]| {
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());

@@ -1,7 +1,8 @@
-//! Connections that fail the same way however often they are tried: certificates, TLS, proxies. One attempt, and help that
+//! Connections that fail the same way on every attempt: certificates, TLS, proxies. The tool tries once, and its help
 //! names the cause.
 //!
-//! The hosts are real: TLS on loopback with certificates made here, before the sandbox; and a proxy that answers CONNECT.
+//! The hosts are real: a TLS server on loopback, with certificates generated here, in front of the sandbox; and a proxy
+//! that answers CONNECT.
 
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::common::{Lab, Run, acme, sound};
 
-/// In no message, whatever goes wrong.
+/// No message may contain it.
 const PROXY_PASSWORD: &str = "not-for-any-log-4711";
 
 /// The certificate authority that the tests trust, and another.
@@ -39,7 +40,7 @@ fn authority(name: &str) -> CertifiedIssuer<'static, Key> {
     CertifiedIssuer::self_signed(params, Key::generate()).unwrap()
 }
 
-/// A key of a certificate. rcgen's own keys would bring a parser of certificates into Cargo.lock.
+/// A certificate's key. rcgen's own keys would add a certificate parser to Cargo.lock.
 struct Key {
     pkcs8: Vec<u8>,
     pair: EcdsaKeyPair,
@@ -71,7 +72,7 @@ impl SigningKey for Key {
     }
 }
 
-/// A server's certificate: whose, for which name, and from which year to which.
+/// A server's certificate: its issuer, its name, and its first and last year.
 struct Certificate {
     issuer: &'static CertifiedIssuer<'static, Key>,
     name: &'static str,
@@ -101,18 +102,18 @@ impl Certificate {
     }
 }
 
-/// What a server does with a connection.
+/// How a server handles a connection.
 #[derive(Clone)]
 enum Does {
-    /// TLS with this certificate, then whatever is behind.
+    /// TLS with this certificate, in front of the other server.
     Tls(Arc<ServerConfig>, SocketAddr),
-    /// These bytes, whatever it hears.
+    /// Sends these bytes, whatever the request.
     Says(&'static [u8]),
-    /// A proxy: the answer to CONNECT by its number, the last of them for good. 200 connects.
+    /// A proxy: one status per CONNECT request, the last one for all further requests. 200 connects.
     Proxy(&'static [u16]),
 }
 
-/// A server on loopback, for as long as the process lives.
+/// A server on loopback for the lifetime of the process.
 struct Host {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -167,7 +168,7 @@ async fn serve(
             let mut buffer = [0; 1024];
             let _ = stream.read(&mut buffer).await.ok()?;
             stream.write_all(bytes).await.ok()?;
-            // A reset would take the answer away.
+            // A reset would discard the answer.
             while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
         }
         Does::Proxy(answers) => {
@@ -189,7 +190,7 @@ async fn serve(
     Some(())
 }
 
-/// A lab whose code host is asked at `url`, and which trusts the tests' authority.
+/// A lab that reaches its code host at `url` and trusts the tests' authority.
 fn lab(url: &str) -> Lab {
     lab_of(Lab::new(acme().repository(sound("web"))), url)
 }
@@ -207,7 +208,7 @@ fn behind(certificate: &Certificate) -> (Lab, Host) {
     (lab, host)
 }
 
-/// A run whose connection is refused for good: at once, at the first attempt.
+/// A run whose connection fails permanently: it ends at the first attempt.
 #[track_caller]
 fn fails_once(lab: &Lab, host: &Host, connections: usize) -> Run {
     let began = Instant::now();
@@ -242,7 +243,7 @@ fn certificates_that_no_retry_makes_better() {
     }
 }
 
-/// An alert that the version is not spoken, and an answer in TLS 1.1.
+/// An alert for an unsupported version, and an answer in TLS 1.1.
 #[test]
 fn a_server_whose_tls_is_too_old() {
     let alert: &[u8] = &[21, 3, 1, 0, 2, 2, 70];
@@ -267,7 +268,7 @@ fn a_proxy_that_asks_for_credentials() {
     assert_eq!(host.connections(), 0);
 }
 
-/// It is asked once more for the status, which the HTTP client does not say.
+/// The tool asks the proxy once more for the status, which the HTTP client does not report.
 #[test]
 fn a_proxy_that_refuses() {
     let proxy = Host::new(Does::Proxy(&[403]));
@@ -280,7 +281,7 @@ fn a_proxy_that_refuses() {
     assert_eq!(host.connections(), 0);
 }
 
-/// What a proxy cannot reach now, it may reach a second later.
+/// A proxy may reach a host a second after it could not.
 #[test]
 fn a_proxy_that_fails_for_a_moment() {
     let proxy = Host::new(Does::Proxy(&[503, 503, 200]));
@@ -294,7 +295,7 @@ fn a_proxy_that_fails_for_a_moment() {
     );
 }
 
-/// A variable that is set and names no proxy must not send the token past it.
+/// If a variable is set but does not name a proxy, the tool must not send the token directly.
 #[test]
 fn a_proxy_variable_that_cannot_be_used() {
     let (mut lab, host) = behind(&Certificate::good());
@@ -317,13 +318,13 @@ fn a_proxy_variable_that_cannot_be_used() {
         );
         changed.collect(&["--dry-run"]).exits(1);
         assert_eq!(host.connections(), 0, "{name}={value}");
-        // What it would not be used for, it does not matter for.
+        // The variable does not matter for hosts that it does not apply to.
         let spared = changed.env("NO_PROXY", "example.org, localhost");
         spared.collect(&["-o", "spared"]).exits(0);
         host.connections.store(0, Ordering::SeqCst);
         lab = spared.without_env(name).without_env("NO_PROXY");
     }
-    // Proxies of other addresses, variables that are set and empty, and hosts on loopback by HTTP.
+    // Proxies for other addresses, empty variables, and HTTP hosts on loopback.
     for (name, value) in [("HTTP_PROXY", "::nonsense::"), ("HTTPS_PROXY", ""), ("FTP_PROXY", "::nonsense::")]
     {
         lab = lab.env(name, value);
@@ -358,7 +359,7 @@ fn one_of_several_proxy_variables() {
     }
 }
 
-/// With an upload of which the same is true.
+/// The same for an upload.
 #[test]
 fn an_upload_fails_once_too() {
     let strange = Certificate { issuer: &STRANGE, ..Certificate::good() };
@@ -386,7 +387,7 @@ fn an_upload_fails_once_too() {
     assert_eq!(proxy.connections(), 1);
     let lab = lab.env("HTTPS_PROXY", "::nonsense::");
     upload(&lab, "https://localhost:9").exits(1).says("HTTPS_PROXY").says_not("nonsense");
-    // Noticed before anything is collected.
+    // The tool reports it before it collects anything.
     let section = "upload:\n  api_url: https://localhost:9\n";
     let lab = lab.with(|config| config.rest(section));
     lab.server.clear_log();
@@ -394,7 +395,7 @@ fn an_upload_fails_once_too() {
     assert_eq!(lab.requested(), Vec::<String>::new());
 }
 
-/// A wait may take an hour: one line for each, quiet or not.
+/// A wait may take an hour, so each prints one line, even with `--quiet`.
 #[test]
 fn a_quiet_run_says_until_when_it_waits() {
     let limit = Limits::primary(Primary::new(5_000, 50).reset_in(3));
@@ -408,7 +409,7 @@ fn a_quiet_run_says_until_when_it_waits() {
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
 }
 
-/// 300 lines that say the same are no help: one says how many were not asked.
+/// One line with the number of skipped requests replaces 300 identical lines.
 #[test]
 fn what_is_not_asked_is_one_line() {
     use sandbox::{Body, Fault, FaultKind, large_organization};

@@ -1,4 +1,4 @@
-//! A run that is killed at any moment: there is no bundle, or a whole one; and the next run clears what was left.
+//! A run killed at any moment leaves either no bundle or a complete one, and the next run removes its leftovers.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use sandbox::codehost::File;
 
 use crate::common::{Bundle, Lab, acme, names, repository, sound};
 
-/// How many runs are killed; 200 for the figures of the documentation.
+/// The number of runs to kill; 200 for the figures in the documentation.
 fn kill_points() -> u32 {
     std::env::var("EVIDENCE_KILL_POINTS")
         .map_or(25, |text| text.parse().expect("EVIDENCE_KILL_POINTS is a number"))
@@ -18,12 +18,12 @@ fn seed() -> u64 {
     seed.map_or_else(|| fastrand::u64(..), |text| text.parse().expect("EVIDENCE_KILL_SEED is a number"))
 }
 
-/// Enough that every phase takes a while: requests, the spool, the archive, its verification.
+/// Large enough that every phase takes time: requests, the spool, the archive, its verification.
 fn busy() -> Lab {
     let mut host = acme().latency(Duration::from_millis(2));
     let mut random = fastrand::Rng::with_seed(7);
     for number in 0..6 {
-        // Text that does not compress, so that the archive takes its time.
+        // Incompressible text, so that writing the archive takes time.
         let text: String = (0..80_000).map(|_| random.alphanumeric()).collect();
         let owners = File::text(format!("* @acme/everyone\n# {text}\n"));
         host = host.repository(repository(&format!("large-{number}")).file("CODEOWNERS", owners));
@@ -62,7 +62,7 @@ fn a_killed_run_leaves_a_whole_bundle_or_none() {
         for name in left.iter().filter(|name| !is_temporary(name)) {
             let path = directory.join(name);
             if name.ends_with(".sig") {
-                // It may be there before its bundle, but it is whole.
+                // The signature may exist before its bundle, but it is complete.
                 let text = std::fs::read_to_string(path).unwrap();
                 assert!(
                     text.ends_with("\n-----END SSH SIGNATURE-----\n"),
@@ -70,7 +70,7 @@ fn a_killed_run_leaves_a_whole_bundle_or_none() {
                 );
                 continue;
             }
-            // Verifies it; fails on anything that is not sound.
+            // Panics unless the bundle verifies.
             Bundle::open(&path);
             assert!(left.contains(&format!("{name}.sig")), "seed {seed}, point {point}: {left:?}");
             bundles += 1;
@@ -93,7 +93,7 @@ fn a_killed_run_leaves_a_whole_bundle_or_none() {
     );
 }
 
-/// Two runs that end in the same second have two bundles.
+/// Two runs that end in the same second write two bundles.
 #[test]
 fn two_runs_at_once_make_two_bundles() {
     let lab = busy();
@@ -109,7 +109,7 @@ fn two_runs_at_once_make_two_bundles() {
     }
 }
 
-/// The directory goes while the run is under way. The bundle comes into a new one.
+/// The directory disappears during the run. The tool writes the bundle to a new one.
 #[test]
 fn a_directory_that_vanishes_is_made_again() {
     let lab = busy();
@@ -117,7 +117,7 @@ fn a_directory_that_vanishes_is_made_again() {
         lab.command(&["collect", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let directory = lab.path("evidence-bundles");
     let begun = Instant::now();
-    // It makes the directory and its spool before it asks for anything.
+    // The run creates the directory and its spool before its first request.
     while lab.requested().is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(30), "the run asks for nothing");
         std::thread::sleep(Duration::from_millis(1));

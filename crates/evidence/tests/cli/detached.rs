@@ -1,5 +1,5 @@
-//! The detached signature: OpenSSH itself accepts it, the commands of the page for macOS and Windows find what is wrong, and
-//! it is there only beside a whole bundle.
+//! The detached signature: OpenSSH accepts it, the documented commands for macOS and Windows detect faults, and it
+//! exists only beside a complete bundle.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ fn lab() -> Lab {
     Lab::new(host).with(|config| config.bundle("detached_signature", "true"))
 }
 
-/// What an auditor has: the bundle, its signature, and the line from the signer.
+/// An auditor's files: the bundle, its signature, and the line from the signer.
 fn received(lab: &Lab) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     lab.collect(&["-q"]).exits(0);
@@ -74,7 +74,7 @@ fn the_commands_of_the_page_find_what_is_wrong() {
         ("another key", false, &good, sign(&good, &SigningKey::from_seed(&[9; 32]))),
         ("no signature", false, &good, Vec::new()),
         ("a signature over something else", false, &good, sign(b"something else", &own)),
-        // What the holder of the key signs, although it is not a bundle.
+        // Archives that the key's holder signs although they are not valid bundles.
         ("a changed file, signed", false, &repacked.changed, sign(&repacked.changed, &own)),
         ("an added file, signed", false, &repacked.added, sign(&repacked.added, &own)),
         ("a removed file, signed", false, &repacked.removed, sign(&repacked.removed, &own)),
@@ -95,7 +95,7 @@ fn the_commands_of_the_page_find_what_is_wrong() {
     }
 }
 
-/// Archives like the good one, but for one file.
+/// Archives that differ from the valid one in one file.
 struct Repacked {
     changed: Vec<u8>,
     added: Vec<u8>,
@@ -125,7 +125,8 @@ fn repacked(good: &[u8], work: &Path) -> Repacked {
     }
 }
 
-/// The line that `keygen` prints, the one that stock tools make of the public key, and the call in the commands for Windows.
+/// The line that `keygen` prints, the one that stock tools produce from the public key, and the call in the commands
+/// for Windows.
 #[test]
 fn openssh_accepts_every_form_of_the_key() {
     if !tools_are_there() {
@@ -142,7 +143,7 @@ fn openssh_accepts_every_form_of_the_key() {
     let windows = by_hand("powershell", "ssh-keygen");
     let command = windows.lines().find_map(|line| line.trim().strip_prefix("cmd /c \"")).unwrap();
     let command = command.strip_suffix('"').unwrap().replace("$bundle", BUNDLE);
-    // As Notepad saves it, too.
+    // Also in the format that Notepad saves.
     for end in ["\n", "\r\n"] {
         fs::write(&signers, format!("{line}{end}")).unwrap();
         let output = paste("bash", &command, received.path()).unwrap();
@@ -167,7 +168,7 @@ fn it_is_there_only_beside_a_whole_bundle() {
         let mode = fs::metadata(lab.path("evidence-bundles").join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
-    // With --quiet, only the bundle's path is printed.
+    // With `--quiet`, the tool prints only the bundle's path.
     let run = lab.collect(&["-q", "-o", "quiet"]).exits(0);
     assert!(run.stdout.ends_with(".tar.gz\n") && run.stdout.lines().count() == 1, "{}", run.stdout);
     // Without the key, no signature.
@@ -176,7 +177,7 @@ fn it_is_there_only_beside_a_whole_bundle() {
     assert_eq!(off.output().len(), 1);
 }
 
-/// A name that is taken, of either file, is not overwritten: the next second is tried.
+/// The tool does not overwrite an existing file of either name: it tries the next second.
 #[test]
 fn nothing_is_overwritten() {
     for taken in [".tar.gz", ".tar.gz.sig"] {

@@ -1,4 +1,5 @@
-//! Discovery over many pages, misleading links, and faults: what heals leaves no trace, what does not is listed.
+//! Discovery over many pages, misleading links, and faults: temporary faults leave no trace, and the bundle lists
+//! lasting ones.
 
 use sandbox::codehost::{BadLink, Body, CodeHost, Fault, FaultKind, Limits};
 
@@ -10,7 +11,7 @@ fn fleet() -> CodeHost {
 }
 
 fn lab(host: CodeHost) -> Lab {
-    // Discovery is the matter: one artifact per repository is enough.
+    // One artifact per repository is enough to test discovery.
     Lab::new(host)
         .with(|config| config.controls("[CC6.1, CC7.2]").source("max_concurrency", "100"))
         .env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN)
@@ -43,7 +44,7 @@ fn three_pages() {
     assert!(pages(&lab).iter().all(|page| page.contains("per_page=100")), "{:?}", pages(&lab));
 }
 
-/// A host that does not say which page is the last.
+/// A host that does not name the last page.
 #[test]
 fn three_pages_without_the_last_link() {
     let lab = lab(fleet());
@@ -67,7 +68,7 @@ fn three_pages_without_the_last_link() {
     assert_eq!(pages(&lab).len(), 3, "{:?}", pages(&lab));
 }
 
-/// While pages are read a repository is created: one that was on page 1 is on page 2 again.
+/// A new repository appears while the tool reads the pages, so a repository of page 1 also appears on page 2.
 #[test]
 fn a_repository_on_two_pages_is_one() {
     let shifted = Fault::on("*/repos?*&page=2").kind(FaultKind::ShiftPage(-1));
@@ -77,8 +78,8 @@ fn a_repository_on_two_pages_is_one() {
     let mut unique = found.clone();
     unique.dedup();
     assert_eq!(found, unique);
-    // One fell out of page 2: the organization's own number tells. One that came twice tells that it is the pages, and
-    // not what the token may see.
+    // One repository dropped out of page 2: the organization's own count reveals it. The repository listed twice shows
+    // that the pages shifted, and that the token's access is not the cause.
     assert_eq!(found.len(), 249 + 1, "and what is unknown");
     let errors = bundle.errors();
     let shifted = |(code, subject, message): &(String, String, String)| {
@@ -135,7 +136,7 @@ fn an_organization_without_repositories() {
     insta::assert_snapshot!(run.shown());
 }
 
-/// Names that could become another path, or another organization's.
+/// Names that could lead to another path or another organization.
 #[test]
 fn names_that_cannot_be_repositories() {
     let item =
@@ -168,12 +169,12 @@ fn a_listing_that_is_no_listing() {
         let fault = Fault::on("/orgs/acme/repos*").kind(FaultKind::Json(200, Vec::new(), body));
         let lab = Lab::new(acme().fault(fault));
         let run = lab.collect(&[]).exits(3).says("repository discovery, page 1");
-        // The organization's settings were read: that much is a bundle.
+        // The bundle contains the organization's settings, which the tool could read.
         assert_eq!(run.bundle().control("CC6.1"), "pass");
     }
 }
 
-/// Faults that are over within the attempts: the bundle is the one of a run that met none.
+/// Faults that end before the last attempt: the bundle equals that of a run without faults.
 #[test]
 fn faults_that_heal_leave_no_trace() {
     let host = || {
@@ -208,7 +209,7 @@ fn faults_that_heal_leave_no_trace() {
     assert!(lab.server.faults_injected().values().sum::<u64>() >= 8, "{:?}", lab.server.faults_injected());
     assert!(healed.source()["retries"].as_u64().unwrap() >= 8);
     let same = |entries: Vec<(String, Vec<u8>)>, url: &str| -> Vec<(String, String)> {
-        // The port is part of addresses in the artifacts.
+        // Addresses in the artifacts contain the port.
         entries
             .into_iter()
             .map(|(path, content)| (path, String::from_utf8(content).unwrap().replace(url, "HOST")))
@@ -220,7 +221,7 @@ fn faults_that_heal_leave_no_trace() {
     assert!(healed.errors().is_empty());
 }
 
-/// One repository in ten never answers: the others are there, and the errors are listed.
+/// One repository in ten never answers: the bundle contains the others and lists the errors.
 #[test]
 fn faults_that_do_not_heal_cost_only_what_they_hit() {
     let mut host = acme();

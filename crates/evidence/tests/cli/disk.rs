@@ -1,4 +1,4 @@
-//! The output directory, and what happens when the disk will not take the bundle: exit code 5 and nothing left.
+//! The output directory, and failures to write the bundle: exit code 5 and no files left.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use sandbox::codehost::{CodeHost, File};
 
 use crate::common::{Lab, acme, names, repository, sound};
 
-/// CODEOWNERS files that no compression makes smaller: this many of about 700 kB each.
+/// This many incompressible CODEOWNERS files of about 700 kB each.
 fn incompressible(files: u64) -> CodeHost {
     let mut random = fastrand::Rng::with_seed(20_261_121);
     let mut host = acme();
@@ -72,11 +72,11 @@ fn a_directory_that_may_not_be_written_is_5() {
         return;
     };
     run.exits(5).says("evidence-bundles").says("Permission denied").leaves_nothing();
-    // Nor is a directory made in one that may not be written.
+    // The tool cannot create a directory in a read-only one either.
     lab.run_unprivileged(&["collect", "--output", "evidence-bundles/below"]).unwrap().exits(5);
 }
 
-/// A disk that is full at any point of the run: while artifacts are spooled, and while the archive is written.
+/// A disk that becomes full at any point of the run: while the tool spools artifacts, and while it writes the archive.
 #[test]
 fn a_full_disk_is_5() {
     let lab = Lab::new(incompressible(2))
@@ -88,7 +88,7 @@ fn a_full_disk_is_5() {
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&output).output();
         mount.is_ok_and(|output| output.status.success())
     };
-    // Spooled are about 1.9 MB in all, and the archive needs 1.5 MB more.
+    // The spool takes about 1.9 MB in all, and the archive another 1.5 MB.
     for kilobytes in [64, 1_200, 2_500] {
         if !mounted(kilobytes) {
             eprintln!("SKIPPED: this user may not mount a file system");
@@ -111,7 +111,7 @@ impl Drop for Unmount<'_> {
     }
 }
 
-/// The same without rights to mount: no file may grow beyond a number of blocks.
+/// The same without permission to mount: a limit on the size of each file.
 #[test]
 fn a_file_that_may_not_grow_is_5() {
     let lab = Lab::new(incompressible(2)).with(|config| config.controls("[CC6.6]"));

@@ -1,4 +1,4 @@
-//! One test for every row of the table of exit codes; what is said with them is in `failures`.
+//! One test for every row of the table of exit codes. `failures` tests the messages.
 
 use sandbox::codehost::{Body, Fault, FaultKind, File, Limits, Organization, Primary, Protection, Token};
 
@@ -61,7 +61,7 @@ fn missing_configuration_is_1() {
     lab.collect(&["--config", "."]).exits(1).leaves_nothing();
 }
 
-/// Files that are no configuration, in every way that a wrong path or a bad day brings about.
+/// Files that are not a configuration, as wrong paths and damaged files produce them.
 #[test]
 fn hostile_configuration_files_are_1() {
     let bomb: String = std::iter::once("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_string())
@@ -89,7 +89,7 @@ fn hostile_configuration_files_are_1() {
         assert!(!run.stderr.contains('\u{1b}') && !run.stderr.contains("panicked"), "{name}: {}", run.stderr);
         assert!(begun.elapsed().as_secs() < 60, "{name} took {:?}", begun.elapsed());
     }
-    // 100 MB, of which the disk holds nothing.
+    // A sparse file of 100 MB.
     let file = std::fs::File::create(lab.path("evidence.yaml")).unwrap();
     file.set_len(100_000_000).unwrap();
     lab.collect(&[]).exits(1).says("evidence.yaml");
@@ -132,7 +132,7 @@ fn a_signing_key_that_cannot_be_used_is_1() {
     refused(&|lab| lab.write("key.pem", "not a key\n"));
     refused(&|lab| lab.write("key.pem", [0xff; 300]));
     refused(&|lab| lab.write("key.pem", vec![b'a'; 1_000_000]));
-    // The public key where the private one should be: a likely slip.
+    // The public key in place of the private one: a likely mistake.
     refused(&|lab| lab.write("key.pem", std::fs::read(lab.path("key.pub.pem")).unwrap())).says("public");
     for mode in [0o620, 0o602, 0o666] {
         refused(&|lab| lab.set_mode("key.pem", mode)).says("chmod 600");
@@ -237,7 +237,7 @@ fn connection_refusals_are_2() {
     }
 }
 
-/// Every one of these is tried five times with growing waits, so they run side by side.
+/// The tool tries each of these five times with growing waits, so they run in parallel.
 #[test]
 fn connection_failures_are_2() {
     let closed = {
@@ -329,7 +329,7 @@ fn a_listed_repository_that_is_not_found_is_3() {
     assert_eq!(bundle.manifest()["complete"], false);
 }
 
-/// A file that a rule of high confidence takes for a secret.
+/// A file that matches a high-confidence rule for secrets.
 fn leaking() -> sandbox::codehost::Repository {
     let text = format!("# {}\n* @acme/everyone\n", sandbox::DEMO_SECRET);
     repository("leak").protection("main", crate::common::strong()).file("CODEOWNERS", File::text(text))
@@ -370,7 +370,7 @@ fn nothing_collected_is_3_without_a_bundle() {
 
 #[test]
 fn only_refusals_are_a_bundle_all_the_same() {
-    // The host answered: that it will not say is what the bundle shows.
+    // The host answered with a refusal, which the bundle records.
     let host = acme().repository(sound("hidden").admin(false).without_file("CODEOWNERS"));
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
     let run = lab.collect(&[]).exits(3);

@@ -1,6 +1,6 @@
-//! The specification's failure conditions: for every row, the words that it quotes, and what a user is told to do.
+//! The specification's failure conditions: for every row, the words that it quotes and the help for the user.
 //!
-//! The snapshots hold all that is printed.
+//! The snapshots contain the complete output.
 
 use sandbox::codehost::{File, Limits, Organization, Primary, Token};
 
@@ -17,7 +17,7 @@ fn token_invalid_or_revoked() {
     insta::assert_snapshot!("bad_credentials", run.shown());
 }
 
-/// A token in a wrongly named variable is a variable that is not set.
+/// A token in a variable with the wrong name counts as not set.
 #[test]
 fn token_unset_or_in_a_wrongly_named_variable() {
     let lab = one_sound().without_env("CODEHOST_TOKEN").env("CODEHOST_TOKEM", TOKEN);
@@ -33,7 +33,7 @@ fn token_that_cannot_be_one() {
         assert!(lab.requested().is_empty());
         assert!(value.trim().is_empty() || !run.stderr.contains(value), "{value:?} is in {}", run.stderr);
     }
-    // What a shell leaves behind is no reason to refuse.
+    // The tool accepts the whitespace that shells leave around a value.
     one_sound().env("CODEHOST_TOKEN", &format!(" {TOKEN}\n")).collect(&[]).exits(0);
 }
 
@@ -71,7 +71,7 @@ fn rate_limit_exhausted() {
     insta::assert_snapshot!("rate_limit_exhausted", run.shown());
 }
 
-/// A 200 that says that nothing is left is a good answer, and asked for once.
+/// A 200 with no requests left is a valid answer, and the tool does not retry it.
 #[test]
 fn the_last_request_is_a_good_answer() {
     let lab = Lab::new(acme().limits(Limits::primary(Primary::new(5000, 1))))
@@ -81,7 +81,7 @@ fn the_last_request_is_a_good_answer() {
     assert_eq!(lab.requested().len(), 1);
 }
 
-/// With the pause, fewer than 100 left means waiting until the reset, all together, and then going on.
+/// With the pause enabled and fewer than 100 requests left, all requests wait until the reset and then continue.
 #[test]
 fn the_pause_waits_for_the_reset_and_goes_on() {
     let limits = Limits::primary(Primary::new(5000, 101).reset_in(3));
@@ -126,7 +126,7 @@ fn token_with_a_write_scope() {
     insta::assert_snapshot!("forbidden_scope", run.shown());
 }
 
-/// Whole names: `public_repo` and `read:repo_hook` have `repo` in them and can do no harm.
+/// Whole names: `public_repo` and `read:repo_hook` contain `repo` but are harmless.
 #[test]
 fn scopes_that_are_no_write_scopes() {
     let scopes = ["public_repo", "read:org", "read:repo_hook", "read:user"];
@@ -143,7 +143,7 @@ fn artifact_that_matches_a_secret_pattern() {
     let run = Lab::new(host).collect(&[]).exits(4);
     insta::assert_snapshot!("excluded", run.shown());
     let bundle = run.bundle();
-    // The collection went on, and the manifest warns.
+    // The collection continued, and the manifest contains a warning.
     assert_eq!(bundle.check("CC6.6", "acme/web"), ("pass".into(), "ok".into()));
     assert_eq!(bundle.manifest()["excluded"].as_array().unwrap().len(), 1);
     assert!(!run.all().contains(sandbox::DEMO_SECRET));
@@ -153,7 +153,7 @@ fn artifact_that_matches_a_secret_pattern() {
     }
 }
 
-/// A name that only sounds like a secret does not cost the evidence.
+/// A name that only resembles a secret does not exclude an artifact.
 #[test]
 fn artifact_that_only_looks_like_a_secret() {
     let protection = strong().status_checks(["ci/api-key-check: 0a1b2c3d4e5f", "password=required"]);
@@ -170,7 +170,7 @@ fn branch_protection_that_is_absent_is_a_warning() {
     assert!(run.bundle().errors().is_empty());
 }
 
-/// The token dies in the middle: nothing more is asked with it.
+/// The token is revoked during the run: the tool sends no further request with it.
 #[test]
 fn token_revoked_midway() {
     use sandbox::codehost::{Fault, FaultKind};
@@ -186,7 +186,7 @@ fn token_revoked_midway() {
     assert_eq!(lab.requested().len(), 2 + 5 + 1, "asked on with a dead token");
 }
 
-/// Nothing that a host says may break the lines, colour them, or move the cursor.
+/// No text from a host may break lines, colour them, or move the cursor.
 #[test]
 fn a_hostile_message() {
     use sandbox::codehost::{Fault, FaultKind};

@@ -1,5 +1,5 @@
-//! Files that must not be used: a signing key that others could replace, and anything that is not a file. And the
-//! memory of a run, which no other process gets to see.
+//! Files that the tool must not use: a signing key that other users could replace, and anything that is not a regular
+//! file. Also: other processes cannot read a run's memory.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, symlink};
@@ -12,14 +12,14 @@ use sandbox::codehost::{Fault, FaultKind};
 
 use crate::common::{Lab, TOKEN, acme, sound};
 
-/// Anything that is refused is refused within this time, on a busy machine.
+/// Every refusal must arrive within this time, even on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(15);
 
 fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
 
-/// `key.pem` at `safe/inner/key.pem`, all of it for its owner alone.
+/// `key.pem` at `safe/inner/key.pem`, accessible only to its owner.
 fn nested() -> Lab {
     let lab = lab().with(|config| config.signing("private_key_path", "safe/inner/key.pem"));
     fs::create_dir_all(lab.path("safe/inner")).unwrap();
@@ -29,7 +29,7 @@ fn nested() -> Lab {
     lab
 }
 
-/// Gives it to another user, if this user may do that.
+/// Changes the owner, if this user may do that.
 fn give_away(lab: &Lab, name: &str) -> bool {
     let path = lab.path(name);
     let gave = Command::new("chown").args(["-h", "65534"]).arg(path).stderr(Stdio::null()).status();
@@ -87,7 +87,7 @@ fn a_signing_key_that_others_could_replace_is_1() {
                 lab.write("evidence.yaml", config_with(lab, "open/link/key.pem"));
                 chmod(lab, "open", 0o1777) && give_away(lab, "open/link")
             },
-            // Where the system itself does not follow such a link, it says so.
+            // Some systems refuse to follow such a link themselves.
             &["open/link"],
         ),
         (
@@ -112,7 +112,7 @@ fn a_signing_key_that_others_could_replace_is_1() {
         }
         assert!(lab.requested().is_empty(), "{name}: asked before the key was known to be good");
     }
-    // A configuration that is named for its key is no way around.
+    // Passing the configuration for the sake of its key does not bypass the check.
     let lab = nested();
     let bundle = lab.collect(&["--quiet"]).exits(0).stdout.trim().to_owned();
     lab.set_mode("safe", 0o777);
@@ -139,7 +139,7 @@ fn a_signing_key_that_only_its_owner_could_replace_is_used() {
     }
 }
 
-/// `keygen` and `init` say at once that the key they made will be refused.
+/// `keygen` and `init` warn immediately that `collect` will refuse the new key.
 #[test]
 fn a_new_key_in_a_place_of_others_is_noted() {
     let lab = lab();
@@ -157,7 +157,7 @@ fn chmod(lab: &Lab, name: &str, mode: u32) -> bool {
     true
 }
 
-/// The configured key becomes a link to `target`, a path below the lab.
+/// Replaces the configured key with a link to `target`, a path below the lab.
 fn linked(lab: &Lab, target: &str) -> bool {
     let target = lab.path(target.trim_start_matches('/'));
     fs::create_dir(target.parent().unwrap()).unwrap();
@@ -170,8 +170,8 @@ fn config_with(lab: &Lab, key: &str) -> String {
     text.replace("safe/inner/key.pem", key)
 }
 
-/// A named file that is no file is refused at once, wherever it is named; nothing waits for a writer, nothing is read
-/// without end.
+/// Every option and setting rejects a path that is not a regular file at once: the tool never waits for a writer or
+/// reads an endless stream.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     let lab = lab();
@@ -244,7 +244,7 @@ fn what_is_no_file_is_refused_at_once() {
     }
 }
 
-/// What a process said, if it ends in time; one that does not is killed.
+/// The output of a process. Kills a process that does not end in time.
 fn ended(mut child: std::process::Child) -> Option<std::process::Output> {
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -316,7 +316,7 @@ TLazK5a0tHdFxOzhck1IUbXED2rUu659GuUxjGsTkZ6ZR8IIIX4gBtLAWSlnVtD0\n\
 /rt1k7sL4YFNhQozh+Y=\n\
 -----END ENCRYPTED PRIVATE KEY-----\n";
 
-/// What is wrong with a key is told by what to do about it.
+/// For each problem with a key, the message says how to fix it.
 #[test]
 fn help_fits_the_key() {
     let lab = Lab::new(acme());

@@ -1,9 +1,9 @@
-//! The real binary against the sandbox's code host: what a user sees, what a script gets, what an auditor finds.
+//! The real binary against the sandbox's code host: the output for users, for scripts and for auditors.
 //!
-//! One file per command or subject. Every run starts with an empty environment, in a directory of its own, against a
-//! port of its own, so that the tests neither see this machine nor each other.
+//! One file per command or subject. Every run starts with an empty environment, in its own directory and against its
+//! own port, so the tests depend neither on the machine nor on each other.
 
-// The helpers here are tests too, which the lints see only in functions marked so.
+// The helpers are test code, which clippy only recognises in functions marked `#[test]`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,10 +1,10 @@
-//! The permission part of the connection test, what is left out on purpose, and listings that are known to be partial.
+//! The permission part of the connection test, deliberate exclusions, and listings known to be incomplete.
 
 use sandbox::codehost::{CodeHost, Endpoint, Fault, FaultKind, Organization, Role, Sso, Token};
 
 use crate::common::{Lab, TOKEN, acme, sound};
 
-/// A token that may not read branch protection.
+/// A token without permission to read branch protection.
 fn without_administration() -> CodeHost {
     let token = Token::fine_grained(TOKEN).resource_owner("acme");
     acme().token(token.permissions(["contents:read", "metadata:read"]))
@@ -14,7 +14,7 @@ fn named(host: CodeHost, names: &[&str]) -> CodeHost {
     names.iter().fold(host, |host, name| host.repository(sound(name)))
 }
 
-/// Every path once: what the connection test has asked is not asked again.
+/// Asserts that the tool requests every path once: the collection does not repeat the connection test's requests.
 #[track_caller]
 fn asks_nothing_twice(lab: &Lab, requests: usize) {
     let mut paths = lab.requested();
@@ -61,7 +61,7 @@ fn where_nothing_is_missing_nothing_is_said_and_nothing_is_asked_twice() {
     }
 }
 
-/// A host that names no permission: the rule's own words say what it takes.
+/// If the host does not name the missing permission, the message uses the rule's own description.
 #[test]
 fn the_rule_says_what_it_takes_where_the_host_does_not() {
     let lab = Lab::new(acme().repository(sound("web").admin(false)))
@@ -71,7 +71,7 @@ fn the_rule_says_what_it_takes_where_the_host_does_not() {
     run.says_not("CODEOWNERS: ");
 }
 
-/// Nothing of an archived repository can be lacking, so another is asked.
+/// An archived repository cannot lack anything, so the connection test reads a different one.
 #[test]
 fn an_archived_repository_is_not_the_one_that_is_asked() {
     let host = named(without_administration(), &["web"]).repository(sound("attic").archived(true));
@@ -81,7 +81,7 @@ fn an_archived_repository_is_not_the_one_that_is_asked() {
     lab.collect(&["--dry-run"]).exits(0);
 }
 
-/// A repository that is not there, or that cannot be asked, is missing from a collection just the same.
+/// A repository that does not exist or cannot be read is missing from the collection in the same way.
 #[test]
 fn what_cannot_be_obtained_ends_as_a_collection_would() {
     let lab = Lab::new(acme()).with(|config| config.source("repos", "[acme/nowhere]"));
@@ -106,7 +106,8 @@ fn a_setting_that_only_owners_see() {
     lab.collect(&["--dry-run"]).exits(0);
 }
 
-/// An unreadable repository counts even where the connection test asked another: it is the host's word there.
+/// The dry run lists an unreadable repository even if the connection test reads a different one, with the host's own
+/// message.
 #[test]
 fn one_endpoint_refused() {
     let refused = |endpoint| {
@@ -196,7 +197,7 @@ fn exclusions_that_cannot_be() {
     assert!(lab.requested().is_empty());
 }
 
-/// The organization counts a repository that the token does not see: the population is not known.
+/// The organization counts a repository that the token cannot see: the population is unknown.
 #[test]
 fn a_listing_that_is_known_to_be_partial() {
     let token = |sees| Token::classic(TOKEN).scopes(["read:org"]).sees_private(sees);
@@ -230,7 +231,7 @@ fn a_listing_that_is_known_to_be_partial() {
         }
         assert!(bundle.errors().is_empty(), "{case}");
     }
-    // Nothing is unknown where the population is what the configuration says.
+    // The population is known if the configuration defines it.
     let lab = Lab::new(host(false)).with(|config| config.source("repos", "[acme/web]"));
     lab.collect(&["--dry-run"]).exits(0);
     assert_eq!(lab.collect(&[]).exits(0).bundle().control("CC7.2"), "pass");

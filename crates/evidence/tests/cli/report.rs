@@ -1,4 +1,5 @@
-//! The files for people: in every bundle, made from its documents, and written again by `evidence report`.
+//! The files for people: every bundle contains them, generated from its documents, and `evidence report` writes them
+//! again.
 
 use std::fs;
 
@@ -29,7 +30,7 @@ fn text<'a>(bundle: &'a Bundle, path: &str) -> &'a str {
     std::str::from_utf8(bundle.file(path).unwrap()).unwrap()
 }
 
-/// Writes a bundle of these files, signed with the tests' key: what its owner could make of it.
+/// Writes a bundle of these files, signed with the tests' key, as the owner of the key could.
 fn resigned(lab: &Lab, name: &str, files: &[(String, Vec<u8>)]) {
     let mut files = files.to_vec();
     files.retain(|(path, _)| path != "checksums.sha256" && path != "signature.sig");
@@ -63,7 +64,7 @@ fn resigned(lab: &Lab, name: &str, files: &[(String, Vec<u8>)]) {
 fn every_bundle_has_them_behind_its_documents() {
     let (lab, bundle) = bundled();
     assert_eq!(bundle.paths()[9..14], VIEWS);
-    // The checks are those of `show`, to the byte.
+    // The checks equal those of `show`, byte for byte.
     let shown = lab.run(&["show", "b.tar.gz", "-k", "key.pub.pem", "--format", "csv"]).exits(0).stdout;
     assert_eq!(text(&bundle, "derived/checks.csv"), shown);
     let manifest = bundle.manifest();
@@ -81,7 +82,7 @@ fn every_bundle_has_them_behind_its_documents() {
     assert!(readme.is_ascii() && readme.lines().all(|line| line.len() <= 80), "{readme}");
 }
 
-/// A run that fails for a source, or leaves something out, says so in the files for people too.
+/// The files for people also report a failed source and excluded artifacts.
 #[test]
 fn the_id_does_not_depend_on_the_files_for_people() {
     let (lab, bundle) = bundled();
@@ -90,7 +91,7 @@ fn the_id_does_not_depend_on_the_files_for_people() {
     resigned(&lab, "plain.tar.gz", &files);
     let plain = Bundle::open(&lab.path("plain.tar.gz"));
     assert_eq!(plain.paths().len() + VIEWS.len(), bundle.paths().len());
-    // A bundle need not have them: its report is made from the same documents, and is the same.
+    // A bundle without these files produces the same report, from the same documents.
     let made = lab.run(&["report", "plain.tar.gz", "-k", "key.pub.pem"]).exits(0).stdout;
     assert_eq!(made, text(&bundle, "derived/report.html"));
 }
@@ -118,7 +119,8 @@ fn the_report_is_written_whole_or_not_at_all() {
     assert_eq!(names(&lab.path(".")), before);
 }
 
-/// Whoever signs can sign a page that says something else. The documents count, and the difference is noticed.
+/// The signer can include a page that contradicts the documents. `report` warns about the difference, and `--remake`
+/// restores the page from the documents.
 #[test]
 fn a_page_that_is_not_what_the_documents_say() {
     let (lab, bundle) = bundled();

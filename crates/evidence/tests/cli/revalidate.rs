@@ -1,4 +1,4 @@
-//! `revalidate: true` and `--resume`: what a second run shows, costs and says.
+//! `revalidate: true` and `--resume`: the results, cost and output of a second run.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn lab() -> Lab {
     Lab::new(host).with(|config| config.source("revalidate", "true"))
 }
 
-/// Of the hour.
+/// Requests left in the current hour.
 fn remaining(bundle: &Bundle) -> u64 {
     bundle.source()["rate_limit"]["remaining"].as_u64().unwrap()
 }
@@ -42,7 +42,7 @@ fn a_second_run_of_an_unchanged_organization_costs_nothing() {
     }
 }
 
-/// What can be missing, and where.
+/// Repositories with missing files or settings.
 fn incomplete() -> [Repository; 7] {
     let text = || File::text("* @acme/platform\n");
     [
@@ -65,7 +65,7 @@ fn collected(lab: &Lab) -> Bundle {
     bundle
 }
 
-/// Every check of the two topics.
+/// Every check of the two rules.
 fn checks(bundle: &Bundle) -> Vec<[(String, String); 2]> {
     let names = ["bare", "docs", "folder", "hooks", "root", "ruled", "weak"];
     names
@@ -73,7 +73,7 @@ fn checks(bundle: &Bundle) -> Vec<[(String, String); 2]> {
         .to_vec()
 }
 
-/// Whatever is missing, and wherever the next place is: the same checks at no cost, and every change is seen.
+/// For every combination of missing files, a second run returns the same checks at no cost and detects every change.
 #[test]
 fn what_is_missing_costs_nothing_either() {
     let host = incomplete().into_iter().fold(acme().limits(Limits::documented()), CodeHost::repository);
@@ -152,7 +152,7 @@ fn what_is_missing_costs_nothing_either() {
     }
 }
 
-/// A listing that the host ends early, or does not show, shows nothing: the file is asked for as ever.
+/// A truncated or hidden listing proves nothing: the tool requests the file as usual.
 #[test]
 fn a_listing_that_is_not_whole_settles_nothing() {
     let many = (0..1_200).fold(repository("many"), |many, number| {
@@ -167,7 +167,7 @@ fn a_listing_that_is_not_whole_settles_nothing() {
     }
 }
 
-/// What the setting changes is what is asked beyond, and nothing that is evidence.
+/// The setting only adds requests; it does not change the evidence.
 #[test]
 fn without_the_setting_nothing_else_is_asked() {
     let host = incomplete().into_iter().fold(acme(), CodeHost::repository);
@@ -225,7 +225,7 @@ fn two_runs_at_once_are_both_complete() {
     assert_eq!(other.wait().unwrap().code(), Some(0));
 }
 
-/// Killed in the middle of its requests, as often as it takes.
+/// Kills the run in the middle of its requests, and retries until that succeeds.
 #[test]
 fn a_killed_run_is_continued() {
     const REPOSITORIES: usize = 40;
@@ -251,7 +251,7 @@ fn a_killed_run_is_continued() {
     lab.server.clear_log();
     let resumed = lab.collect(&["--resume"]).exits(0).says("resumed from the interrupted run");
     let asked = lab.requested().iter().filter(|path| path.starts_with("/repos/")).count();
-    // A few were on their way when it was killed.
+    // A few requests were in flight when the run was killed.
     assert!(asked <= looks - 2 * (looks / 4) + 8, "{asked} of {looks} were asked for again");
     assert!(asked > 0);
     let bundle = resumed.bundle();

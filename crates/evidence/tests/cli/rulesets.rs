@@ -1,5 +1,5 @@
-//! Branches that rulesets protect, branches by their default name, empty repositories: what the real binary asks and
-//! concludes.
+//! Branches that rulesets protect, branches by their default name, empty repositories: the requests and verdicts of the
+//! real binary.
 
 use sandbox::codehost::{
     Bypass, BypassMode, Endpoint, Enforcement, Organization, Permission, Protection, Repository, Role,
@@ -19,7 +19,7 @@ fn with_organization(organization: Organization, web: Repository) -> Lab {
     Lab::new(acme().organization(organization).repository(web)).with(|config| config.controls("[CC7.2]"))
 }
 
-/// The check of acme/web, with the requests it took besides the organization and discovery.
+/// The check of acme/web, with its requests besides the organization and discovery.
 struct Judged {
     bundle: Bundle,
     actual: String,
@@ -101,7 +101,7 @@ fn both_systems_add_up() {
         found.actual
     );
     assert_eq!(artifacts(&found.bundle), ["branch_protection.json", "branch_rules.json", "ruleset_3.json"]);
-    // Three levels, each with a part.
+    // Rulesets on three levels, each with part of the requirements.
     let organization = Organization::new("acme").two_factor(true).ruleset(Ruleset::new(1, "org").reviews(2));
     let host = acme()
         .organization(organization)
@@ -166,7 +166,7 @@ fn who_can_bypass_a_ruleset() {
             "admins_not_enforced",
             "(OrganizationAdmin, always)",
         ),
-        // Hidden: what the host says of the token's own user.
+        // Hidden bypass list: only the value for the token's own user is available.
         (full(7).bypass(Bypass::role(Permission::Admin)), "fail", "admins_not_enforced", "is always"),
         (full(7).bypass(team()), "pass", "ok", "may still be able to"),
         (full(7).current_user_can_bypass(None), "not_verifiable", "bypass_not_visible", "is not visible"),
@@ -177,7 +177,7 @@ fn who_can_bypass_a_ruleset() {
     }
 }
 
-/// Absent is never read as empty: a token that administers nothing learns nothing from `never`.
+/// An absent list never counts as empty: for a token without administration rights, `never` proves nothing.
 #[test]
 fn a_reader_cannot_tell_who_can_bypass() {
     let reader =
@@ -190,7 +190,7 @@ fn a_reader_cannot_tell_who_can_bypass() {
         (&record["status"], &record["reason"]),
         (&json!("not_verifiable"), &json!("bypass_not_visible"))
     );
-    // The classic rule is hidden from him too, and visible bypass settles it.
+    // The host also hides the classic rule from this user, and the visible bypass list decides.
     let open = repository("web").ruleset(full(7).bypass_shown(true));
     let reader =
         Token::classic(TOKEN).login("rita").role(Role::Member).scopes(["read:org"]).sees_private(true);
@@ -199,13 +199,13 @@ fn a_reader_cannot_tell_who_can_bypass() {
     assert_eq!((&record["status"], &record["reason"]), (&json!("pass"), &json!("ok")));
 }
 
-/// One ruleset that holds everybody is enough, whatever the others allow.
+/// One ruleset that applies to everyone is enough, whatever the others allow.
 #[test]
 fn a_bypass_beside_a_ruleset_without_one() {
     let free = full(1).bypass(Bypass::role(Permission::Admin)).bypass_shown(true);
     let held = full(2).bypass_shown(true);
     judged(&lab(repository("web").ruleset(free.clone()).ruleset(held)), 0, "pass", "ok");
-    // A classic rule that binds nobody, beside a ruleset that does.
+    // A classic rule that does not bind administrators, beside a ruleset that does.
     let lax = || repository("web").protection("main", strong().enforce_admins(false));
     judged(&lab(lax()), 0, "fail", "admins_not_enforced");
     judged(&lab(lax().ruleset(full(2))), 0, "pass", "ok");
@@ -218,7 +218,7 @@ fn a_bypass_beside_a_ruleset_without_one() {
 fn what_cannot_be_read_decides_nothing() {
     const UPGRADE: &str = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
     const DENIED: &str = "Resource not accessible by personal access token";
-    // Rules refused: the branch may be protected by them.
+    // The host refuses the rules, which may protect the branch.
     for (message, reason) in [(UPGRADE, "plan_limit"), (DENIED, "permission_denied")] {
         let web = repository("web").refusal(Endpoint::Rules, 403, message);
         let record = lab(web).collect(&[]).bundle().check_record("CC7.2", "acme/web");
@@ -233,7 +233,7 @@ fn what_cannot_be_read_decides_nothing() {
     }
     let lab_500 = lab(repository("web").refusal(Endpoint::Rules, 500, "Server Error"));
     judged(&lab_500, 3, "not_verifiable", "host_error");
-    // The classic rule refused: rulesets alone may be enough, and may not.
+    // The host refuses the classic rule: rulesets alone may or may not be enough.
     for (ruleset, status, reason) in [
         (full(7), "pass", "ok"),
         (Ruleset::new(7, "r").reviews(1), "not_verifiable", "permission_denied"),
@@ -284,7 +284,7 @@ fn which_branch_is_checked() {
     for repos in ["\"*\"", "[acme/web]"] {
         let lab = |web: Repository, branch: Option<&str>| of_branch(web, repos, branch);
         let listed = repos != "\"*\"";
-        // Not set: `main`, unless another one is the default.
+        // Not set: `main`, unless the default branch has a different name.
         judged(&lab(repository("web").protection("main", strong()), None), 0, "pass", "ok");
         judged(&lab(repository("web"), None), 0, "fail", "branch_unprotected");
         let found = judged(&lab(stale(), None), 0, "not_verifiable", "default_branch_differs");
@@ -292,12 +292,13 @@ fn which_branch_is_checked() {
         assert_eq!(found.actual, "main was read, but the default branch is trunk");
         let gone = repository("web").default_branch("trunk").protection("trunk", strong());
         judged(&lab(gone.clone(), None), 0, "not_verifiable", "default_branch_differs");
-        // Each repository's own.
+        // Each repository's own default branch.
         judged(&lab(gone.clone(), Some("~DEFAULT_BRANCH")), 0, "pass", "ok");
         let found = judged(&lab(stale(), Some("~DEFAULT_BRANCH")), 0, "fail", "branch_unprotected");
         assert!(found.asked.iter().any(|path| path.ends_with("/branches/trunk/protection")));
         assert_eq!(found.asked.contains(&"/repos/acme/web".to_string()), listed, "{:?}", found.asked);
-        // A name: judged as asked. A repository that only the configuration names is not asked for its default branch.
+        // A name: the tool judges that branch. It does not request the default branch of a repository that only the
+        // configuration names.
         let warning = |found: &Judged| {
             let warnings = found.bundle.warnings("acme/web");
             warnings.contains(&"default_branch_differs".to_string())
@@ -311,7 +312,7 @@ fn which_branch_is_checked() {
     }
 }
 
-/// The default branch's name is the host's text, and becomes part of an address.
+/// The default branch's name comes from the host and becomes part of a URL.
 #[test]
 fn names_of_default_branches() {
     for name in ["release/2026", "wip#1", "ünïcode", "x%2Fy"] {
@@ -333,12 +334,12 @@ fn an_empty_repository_has_nothing_to_protect() {
             assert!(found.bundle.warnings("acme/web").is_empty());
         }
     }
-    // A size of 0 is no proof: it holds something, and not this branch.
+    // A size of 0 does not prove that a repository is empty: this one has content, but not this branch.
     let web = repository("web").size(0);
     judged(&of_branch(web, "\"*\"", Some("release")), 0, "fail", "branch_missing");
 }
 
-/// What a collection of an organization takes: nothing more where every classic rule passes.
+/// The requests of a collection: no extra ones if every classic rule passes.
 #[test]
 fn requests_of_an_organization() {
     let count = |lab: &Lab| {
@@ -364,7 +365,7 @@ fn requests_of_an_organization() {
     assert_eq!(count(&lab), 1 + 2 * 50);
 }
 
-/// An archived repository is exempt, so nothing more is asked about it.
+/// An archived repository is exempt, so the tool sends no further requests about it.
 #[test]
 fn archived_repositories_cost_no_rulesets() {
     for repos in ["\"*\"", "[acme/web]"] {
@@ -374,7 +375,7 @@ fn archived_repositories_cost_no_rulesets() {
     }
 }
 
-/// The same bundle twice: which answer comes first decides nothing.
+/// Two runs produce the same bundle, whatever the order of answers.
 #[test]
 fn the_order_of_answers_decides_nothing() {
     let organization = || Organization::new("acme").two_factor(true).ruleset(full(1)).ruleset(full(2));
@@ -387,7 +388,7 @@ fn the_order_of_answers_decides_nothing() {
         let lab =
             Lab::new(host()).with(|config| config.controls("[CC7.2]").source("max_concurrency", concurrency));
         let bundle = lab.collect(&[]).exits(0).bundle();
-        // The checksum of the observations, which name each request as the host does.
+        // The checksum of the observations, which contain the host's request ids.
         let looks = hex::encode(Sha256::digest(bundle.file("derived/observations.json").unwrap()));
         let controls = bundle.json("derived/normalized.json")["controls"].to_string();
         controls.replace(&looks, "")

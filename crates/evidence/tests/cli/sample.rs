@@ -1,4 +1,4 @@
-//! `evidence sample`: the same sample as stock tools draw, from the list that was asked for, of a verified bundle only.
+//! `evidence sample`: draws the same sample as stock tools, from the requested list, and only from a verified bundle.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -155,7 +155,7 @@ fn what_cannot_be_drawn() {
     }
 }
 
-/// The same trust and the same codes as `verify`, and not a word of the bundle.
+/// The same trust and the same codes as `verify`, and no output from an untrusted bundle.
 #[test]
 fn nothing_is_drawn_from_a_bundle_that_is_not_verified() {
     let lab = bundled();

@@ -1,4 +1,5 @@
-//! Secrets in files, as systemd, Docker and Kubernetes give them: what works, what is refused, and that no content is shown.
+//! Secrets in files, as systemd, Docker and Kubernetes give them: accepted files, refused files, and that no message
+//! shows their contents.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use crate::common::{Lab, Run, TOKEN, acme, gunzip, sound};
 
-/// Not of the form of any known token: only by being the one in use can it be found.
+/// Does not match any known token format: the screen finds it only because the run uses it.
 const PLAIN: &str = "k7Zp-2vXq/9wLm+4tRy=8nBs";
 
 fn lab() -> Lab {
@@ -18,7 +19,7 @@ fn lab() -> Lab {
         .env("CODEHOST_TOKEN_FILE", "token")
 }
 
-/// The first bytes of a secret are in nothing that the run printed or wrote.
+/// Asserts that the run neither printed nor wrote the first bytes of a secret.
 #[track_caller]
 fn hidden(lab: &Lab, run: &Run, secret: &str) {
     let part = secret.get(..12).unwrap();
@@ -35,19 +36,19 @@ fn a_token_in_a_file() {
     {
         let lab = lab();
         lab.write("token", content);
-        // As Docker gives it.
+        // As Docker mounts it.
         lab.set_mode("token", 0o444);
         let run = lab.collect(&["--verbose"]).exits(0).says_not("token can be read");
         hidden(&lab, &run, TOKEN);
     }
-    // As Kubernetes gives it.
+    // As Kubernetes mounts it.
     let lab = lab();
     fs::create_dir(lab.path("..2026_11_23")).unwrap();
     lab.write("..2026_11_23/token", TOKEN);
     symlink("..2026_11_23", lab.path("..data")).unwrap();
     symlink("..data/token", lab.path("token")).unwrap();
     lab.collect(&[]).exits(0);
-    // An empty variable is not set, and a name from the configuration has its file too.
+    // An empty variable counts as not set, and a configured variable name also has a `_FILE` variant.
     lab.env("CODEHOST_TOKEN", "").collect(&[]).exits(0);
     let named = Lab::new(acme().repository(sound("web")))
         .with(|config| config.source("token_env", "OTHER"))
@@ -102,7 +103,7 @@ fn a_file_that_this_user_may_not_read() {
     }
 }
 
-/// The screen knows what was in the file.
+/// The screen knows the contents of the file.
 #[test]
 fn a_host_that_echoes_the_token() {
     let token = || Token::classic(PLAIN).login("olivia-owner").scopes(["read:org"]).sees_private(true);
@@ -128,12 +129,12 @@ fn a_signing_key_in_a_file() {
     };
     let made = lab();
     made.collect(&[]).exits(0).says_not("key.pem can be read");
-    // Base64 of it, as some secret stores keep it.
+    // The same in base64, as in some secret stores.
     let pem = fs::read(made.path("key.pem")).unwrap();
     made.write("key.pem", base64::engine::general_purpose::STANDARD.encode(&pem) + "\n");
     let run = made.collect(&[]).exits(0);
     hidden(&made, &run, "MC4CAQAwBQYDK2VwBCIEI");
-    // As Kubernetes gives it. But nobody else may replace it.
+    // The mode that Kubernetes uses is accepted. A key that other users could replace is refused.
     made.set_mode("key.pem", 0o644);
     made.collect(&[]).exits(0).says_not("key.pem can be read");
     made.set_mode("key.pem", 0o620);

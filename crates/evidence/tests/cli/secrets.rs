@@ -1,4 +1,5 @@
-//! The collector's own token: it is sent to the host, and it is found nowhere else, whatever the host does with it.
+//! The collector's own token: the tool sends it only to the host, and it appears nowhere else, even if the host repeats
+//! it.
 
 use base64::Engine as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -7,7 +8,7 @@ use serde_json::json;
 
 use crate::common::{Lab, Run, TOKEN, acme, gunzip, repository, sound, strong};
 
-/// Not of the form of any known token: only by being the one in use can it be found.
+/// Does not match any known token format: the screen finds it only because the run uses it.
 const PLAIN: &str = "k7Zp-2vXq/9wLm+4tRy=8nBs";
 
 /// Searches everything that a run printed and wrote for the token, also inside base64.
@@ -15,7 +16,7 @@ const PLAIN: &str = "k7Zp-2vXq/9wLm+4tRy=8nBs";
 fn assert_absent(lab: &Lab, run: &Run, token: &str) {
     let standard = base64::engine::general_purpose::STANDARD;
     let url_encoded = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
-    // Of each alignment, the part that does not depend on its neighbours.
+    // For each alignment, the part that does not depend on neighbouring bytes.
     let forms: Vec<Vec<u8>> = [token.as_bytes().to_vec(), url_encoded.into_bytes()]
         .into_iter()
         .chain((0..3).map(|offset| {
@@ -42,7 +43,7 @@ fn assert_absent(lab: &Lab, run: &Run, token: &str) {
     }
 }
 
-/// Runs with both tokens, normally and verbosely.
+/// Runs with both tokens, with and without `--verbose`.
 fn never(code: i32, host: impl Fn(&str) -> CodeHost) {
     for token in [TOKEN, PLAIN] {
         for flag in ["--verbose", "--quiet"] {
@@ -73,7 +74,7 @@ fn echoed_in_the_connection_tests_error() {
     });
 }
 
-/// Where a long message is cut, no part of the token is left over.
+/// Truncating a long message leaves no part of the token.
 #[test]
 fn echoed_across_the_end_of_a_long_message() {
     for before in [470, 480, 495, 499] {
@@ -183,7 +184,7 @@ fn as_an_etag_or_request_id() {
     });
 }
 
-/// As an argument, by mistake: `run.json` keeps the command line.
+/// As an argument by mistake: `run.json` records the command line.
 #[test]
 fn on_the_command_line() {
     let lab = Lab::new(acme().repository(sound("web")));

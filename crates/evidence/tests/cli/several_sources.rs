@@ -1,4 +1,4 @@
-//! All three sources in one run: one bundle, a fixed order, and one that fails does not stop the others.
+//! All three sources in one run: one bundle in a fixed order, and a failed source does not stop the others.
 
 use sandbox::cloud::{Cloud, Fault, FaultKind};
 use sandbox::codehost::CodeHost;
@@ -59,7 +59,7 @@ impl Company {
         self
     }
 
-    /// With temporary credentials that ended a while ago.
+    /// With expired temporary credentials.
     fn with_an_expired_key(self) -> Company {
         self.env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_EXPIRED_ACCESS_KEY_ID)
             .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_EXPIRED_SECRET_ACCESS_KEY)
@@ -101,14 +101,14 @@ fn one_bundle_of_all_three() {
     let company = Company::new();
     let run = company.lab.collect(&[]).exits(0);
     let bundle = run.bundle();
-    // The order is the tool's, whatever the order in the file and of the answers.
+    // The tool fixes the order, whatever the order of the configuration and the answers.
     assert_eq!(sources(&bundle), ["codehost", "cloud", "altcloud"]);
     insta::assert_snapshot!("checks_of_all_three", checks(&bundle).join("\n"));
     insta::assert_snapshot!("files_of_all_three", bundle.paths().join("\n"));
     let manifest = bundle.json("manifest.json");
     assert_eq!(manifest["complete"], true);
     assert_eq!(manifest["organization"], "acme");
-    // Every control is judged over every source that serves it.
+    // Every control covers every source that serves it.
     for (control, names) in [
         ("CC6.1", ["codehost", "cloud", "altcloud"].as_slice()),
         ("CC6.6", &["codehost", "altcloud"]),
@@ -129,7 +129,7 @@ fn what_is_printed() {
     insta::assert_snapshot!("all_three", run.shown());
 }
 
-/// Twice the same, byte by byte, although three hosts answer when they like.
+/// Two runs produce the same bytes, although three hosts answer in any order.
 #[test]
 fn the_result_does_not_depend_on_who_answers_first() {
     let documents = |latency: [u64; 3]| {
@@ -169,19 +169,19 @@ fn an_expired_key_does_not_stop_the_others() {
             "CC7.2 cloud log-retention cloud not_verifiable connection_failed",
         ]
     );
-    // Nothing of it is in the bundle, everything else is, and a control does not pass without it.
+    // The bundle contains everything except the failed source, and a control that needs the source does not pass.
     assert!(!bundle.paths().iter().any(|path| path.starts_with("sources/cloud/")));
     assert!(bundle.paths().iter().any(|path| path.starts_with("sources/altcloud/")));
     let seven = &bundle.json("derived/normalized.json")["controls"][2];
     assert_eq!((&seven["id"], &seven["status"]), (&"CC7.2".into(), &"not_verifiable".into()));
-    // Two rules of one control lack the same thing; their hints are two all the same.
+    // Two rules of one control lack the same permission, and each still has its own hint.
     let hints = bundle.json("derived/hints.json");
     let mut ids: Vec<&str> =
         hints["hints"].as_array().unwrap().iter().map(|hint| hint["id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     assert!(ids.contains(&"CC7.2:connection_failed:cloud:2"), "{ids:?}");
     assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
-    // The requests that were made for nothing are counted too.
+    // The count includes the requests of the failed source.
     assert_eq!(bundle.json("run.json")["sources"][1]["requests"], 1);
     insta::assert_snapshot!("expired_key", run.shown());
     for secret in [
@@ -206,7 +206,7 @@ fn a_dry_run_says_what_would_be_missing() {
     insta::assert_snapshot!("dry_run_of_all_three", all.shown());
 }
 
-/// All of them at once, before anything is asked of any source.
+/// The tool reports all of them at once, before its first request to any source.
 #[test]
 fn missing_variables_are_found_before_anything_is_asked() {
     let company = Company::new();
@@ -223,7 +223,7 @@ fn missing_variables_are_found_before_anything_is_asked() {
     assert_eq!((company.cloud.request_count(), company.workspace.request_count()), (0, 0));
 }
 
-/// Every secret of every source, the key that signs and the key to the platform, none of them in a variable.
+/// Every secret of every source, the signing key and the platform's key, all in files instead of variables.
 #[test]
 fn every_secret_can_be_in_a_file() {
     let company = Company::new();
@@ -236,7 +236,7 @@ fn every_secret_can_be_in_a_file() {
         }
         company.lab.run_command(command)
     };
-    // All of them that are missing, before anything is asked.
+    // The tool reports all missing secrets before its first request.
     let missing = run(&["collect"]).exits(2).leaves_nothing();
     missing.says("CODEHOST_TOKEN_FILE names").says("CLOUD_ACCESS_KEY_ID_FILE names");
     for (name, value) in names.iter().zip(values) {
@@ -259,7 +259,7 @@ fn every_secret_can_be_in_a_file() {
 fn when_none_can_be_connected_there_is_no_bundle() {
     let company = Company::new().with_an_expired_key();
     let lab = &company.lab;
-    // The file of another directory's account.
+    // The file of a service account of another directory.
     let other = sandbox::demo_workspace().serve().unwrap();
     lab.write(CREDENTIALS, Workspace::service_account_file(&other));
     let mut command = lab.command(&["collect"]);
@@ -270,7 +270,8 @@ fn when_none_can_be_connected_there_is_no_bundle() {
     assert_eq!(run.stderr.matches("error: connection test failed: ").count(), 3, "{}", run.stderr);
 }
 
-/// What is wrong with the configuration is no matter of one source: nothing is collected with a token that can write.
+/// A token that can write ends the run for every source, because the fault is in the configuration: the tool collects
+/// nothing.
 #[test]
 fn a_token_that_can_write_ends_the_run_for_all() {
     let company = Company::new();
@@ -284,7 +285,7 @@ fn a_token_that_can_write_ends_the_run_for_all() {
     assert!(company.lab.output().is_empty());
 }
 
-/// A fault of one host that does not heal is that host's: exit code 3, and everything else is there.
+/// A lasting fault affects only its own host: exit code 3, and the bundle contains everything else.
 #[test]
 fn a_host_that_fails_in_the_middle_costs_its_own_part() {
     let broken = Fault::on("cloudtrail:GetTrailStatus").kind(FaultKind::Status(500, Body::Json));
@@ -319,7 +320,7 @@ fn only(source: &str, text: &str) -> String {
     kept
 }
 
-/// What a dry run estimates beside what is then collected, for sources of this size.
+/// A dry run's estimate and the collected result, for sources of this size.
 fn estimates(size: u32) {
     let host = sandbox::large_organization(size);
     let large = Company::with_host(host, sandbox::large_account(size), sandbox::large_workspace(size))

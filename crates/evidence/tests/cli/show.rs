@@ -1,4 +1,4 @@
-//! `evidence show`: every format, every filter, and nothing of a bundle that is not what a trusted key signed.
+//! `evidence show`: every format, every filter, and no output from a bundle without a valid signature of a trusted key.
 
 use std::fs;
 use std::process::Command;
@@ -82,7 +82,7 @@ fn filters() {
     show(&lab, &["-k", "key.pub.pem", "--status", "failed"]).exits(1);
 }
 
-/// The same trust and the same codes as `verify`, and not a word of the bundle.
+/// The same trust and the same codes as `verify`, and no output from an untrusted bundle.
 #[test]
 fn nothing_is_shown_of_a_bundle_that_is_not_verified() {
     let lab = bundled();
@@ -126,7 +126,7 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// What `collect` prints at its end names what failed, and the command that shows the rest.
+/// The final output of `collect` names the failures and the command that shows the rest.
 #[test]
 fn collect_names_what_failed() {
     let host = (0..7).fold(acme(), |host, n| host.repository(repository(&format!("bare-{n}"))));

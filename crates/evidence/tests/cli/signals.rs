@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM while the host does not answer: the run ends at once and leaves nothing.
+//! Ctrl-C and SIGTERM while the host does not answer: the run ends immediately and leaves no files.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use sandbox::codehost::{Fault, FaultKind, Limits, Primary};
 use crate::common::{Lab, acme, sound};
 
 /// Starts a collection, waits until the host has seen this many requests, sends the signal, and returns the exit code
-/// and what was said.
+/// and the output.
 fn interrupted(lab: &Lab, arguments: &[&str], signal: &str, requests: u64) -> (Option<i32>, String) {
     let mut command = lab.command(arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -17,7 +17,7 @@ fn interrupted(lab: &Lab, arguments: &[&str], signal: &str, requests: u64) -> (O
         assert!(begun.elapsed() < Duration::from_secs(30), "the run does not get to its requests");
         std::thread::sleep(Duration::from_millis(5));
     }
-    // The answers that do come should have arrived.
+    // Leaves time for the remaining answers to arrive.
     std::thread::sleep(Duration::from_millis(200));
     let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
@@ -45,7 +45,7 @@ fn sigint_is_130() {
     assert!(lab.output().is_empty(), "{:?}", lab.output());
 }
 
-/// The hint is the command as it was typed, and works.
+/// The hint repeats the typed command, and the command works.
 #[test]
 fn what_was_read_can_be_resumed() {
     let lab = hanging().with(|config| config.source("revalidate", "true"));
@@ -54,7 +54,7 @@ fn what_was_read_can_be_resumed() {
     let hint = "help: resume within 24 hours with `evidence collect -o 'my bundles' --resume`";
     assert!(stderr.contains(hint), "{stderr}");
     lab.server.clear_log();
-    // What was read of the first repository is not asked again.
+    // The resumed run does not read the first repository again.
     let (_, stderr) = interrupted(&lab, &["collect", "-q", "--resume"], "INT", 4);
     assert!(stderr.contains("with `evidence collect -q --resume`"), "{stderr}");
 }
@@ -74,13 +74,13 @@ fn sigint_during_the_connection_test() {
         lab.server.clear_log();
         let (code, stderr) = interrupted(&lab, arguments, "INT", 1);
         assert_eq!(code, Some(130), "{arguments:?}: {stderr}");
-        // There is nothing to resume yet.
+        // No answers exist to resume from yet.
         assert!(!stderr.contains("resume"), "{arguments:?}: {stderr}");
     }
     assert!(lab.output().is_empty(), "{:?}", lab.output());
 }
 
-/// The wait for an exhausted limit takes most of an hour; it is shown, and it can be ended.
+/// The wait for an exhausted limit takes most of an hour: the tool shows it, and a signal ends it.
 #[test]
 fn sigint_during_the_wait_for_the_limit() {
     let lab = Lab::new(acme().repository(sound("web")).limits(Limits::primary(Primary::new(5000, 40))));

@@ -1,11 +1,11 @@
-//! Names in documents, subjects and files: as the host spells them, and escaped only where a file name needs it.
+//! Names in documents, subjects and files: spelled as on the host, and escaped only where a file name requires it.
 
 use sandbox::codehost::{CodeHost, Organization, Repository, Token};
 use serde_json::Value;
 
 use crate::common::{Bundle, Lab, TOKEN, acme, sound};
 
-/// Every text in the documents that is a subject.
+/// Every subject in the documents.
 fn subjects(bundle: &Bundle) -> Vec<String> {
     fn walk(value: &Value, found: &mut Vec<String>) {
         match value {
@@ -26,7 +26,7 @@ fn subjects(bundle: &Bundle) -> Vec<String> {
 
 #[test]
 fn the_organization_is_spelled_as_the_host_spells_it() {
-    // One repository lacks everything, so that warnings and hints have subjects too.
+    // One repository lacks everything, so warnings and hints also have subjects.
     let host = || {
         CodeHost::new()
             .organization(Organization::new("AcMe").two_factor(true))
@@ -54,7 +54,7 @@ fn the_organization_is_spelled_as_the_host_spells_it() {
     }
 }
 
-/// A host that answers for an organization of another name: what is configured counts, and the bundle says so.
+/// A host that answers with a different organization name: the tool uses the configured name, and warns.
 #[test]
 fn another_name_is_a_warning() {
     use sandbox::codehost::{Fault, FaultKind};
@@ -66,7 +66,7 @@ fn another_name_is_a_warning() {
     assert!(bundle.paths().iter().any(|path| path.contains("repo_acme_web_")));
 }
 
-/// What Windows reserves counts as a whole component only.
+/// Windows reserves these names only as a whole path component.
 #[test]
 fn names_of_devices_need_no_escape_inside_a_component() {
     let names = ["con", "nul.json", "COM1", "a..b", "aux_codeowners"];

@@ -1,4 +1,4 @@
-//! `init`, `keygen`, `schema`, `completions`, `man` and every `--help`: what they print and what they write.
+//! `init`, `keygen`, `schema`, `completions`, `man` and every `--help`: their output and their files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -38,7 +38,7 @@ fn help() {
         insta::assert_snapshot!(format!("help_{command}"), run.stdout);
         assert!(!run.stdout.contains('\u{1b}'));
     }
-    // The wrong command, and none.
+    // A wrong command, and no command.
     insta::assert_snapshot!("usage", lab.run(&["colect"]).exits(1).shown());
 }
 
@@ -113,7 +113,7 @@ fn manual_pages() {
     }
     assert!(page("evidence-verify.1").contains("max\\-age"));
     assert_eq!(fs::read_dir(lab.path("out/man")).unwrap().count(), COMMANDS.len() + 1);
-    // An existing directory is fine, and what is not a date is refused.
+    // The tool accepts an existing directory and rejects an invalid date.
     write("0").exits(0);
     assert!(page("evidence.1").contains(" 1970-01-01 "));
     insta::assert_snapshot!("man_date", write("yesterday").exits(1).shown());
@@ -142,19 +142,19 @@ fn keygen() {
     assert_eq!(mode("evidence-signing-key.pem"), 0o600);
     assert_eq!(mode("evidence-signing-key.pub.pem"), 0o644);
     assert!(!run.all().contains("PRIVATE"));
-    // A second time nothing is overwritten.
+    // A second run overwrites nothing.
     let before = fs::read(lab.path("evidence-signing-key.pem")).unwrap();
     let run = lab.run(&["keygen"]).exits(1);
     insta::assert_snapshot!("keygen_again", run.shown());
     assert_eq!(fs::read(lab.path("evidence-signing-key.pem")).unwrap(), before);
-    // Also if only one of the two is there.
+    // The same if only one of the two files exists.
     fs::remove_file(lab.path("evidence-signing-key.pem")).unwrap();
     lab.run(&["keygen"]).exits(1).says("evidence-signing-key.pub.pem");
     assert!(!lab.path("evidence-signing-key.pem").exists(), "half a key pair");
     lab.run(&["keygen", "--output", "nowhere/key.pem"]).exits(1).says("nowhere/key.pem");
 }
 
-/// What keygen writes, openssl reads, and names by the same key id.
+/// OpenSSL reads the keys that `keygen` writes, and computes the same key id.
 #[test]
 fn openssl_reads_the_keys() {
     let lab = lab();
@@ -176,7 +176,7 @@ fn init() {
     let run = lab.run(&["init", "--org", "acme", "--generate-keys"]).exits(0);
     insta::assert_snapshot!("init", run.shown());
     insta::assert_snapshot!("init_evidence_yaml", fs::read_to_string(lab.path("evidence.yaml")).unwrap());
-    // It works as it is.
+    // The generated configuration works unedited.
     let url = lab.server.url();
     let lab = lab.env("CODEHOST_API_URL", &url);
     lab.collect(&[]).exits(0);
@@ -192,7 +192,7 @@ fn init_overwrites_nothing() {
     insta::assert_snapshot!("init_again", run.shown());
     assert_eq!(fs::read(lab.path("evidence.yaml")).unwrap(), before);
     assert_eq!(names(&lab.path("")), ["evidence.yaml", "key.pem", "key.pub.pem"], "no keys half way");
-    // An existing key stays too, and no configuration is left half way.
+    // `init` also keeps an existing key, and leaves no partial configuration.
     lab.run(&["init", "--generate-keys", "--config", "new.yaml", "--key", "key.pem"]).exits(1).says("key");
     assert!(!lab.path("new.yaml").exists());
 }
@@ -205,13 +205,13 @@ fn init_quotes_what_yaml_would_misread() {
         let text = fs::read_to_string(lab.path("new.yaml")).unwrap();
         assert!(text.contains("org: "), "{text}");
         let run = lab.run(&["collect", "-d", "-c", "new.yaml"]);
-        // An impossible name is refused as a name, not as YAML.
+        // The error for an invalid name is about the name, not about YAML.
         assert_eq!(run.code, Some(1), "{org}: {}", run.all());
         assert!(!run.stderr.contains("syntax"), "{org}: {}", run.stderr);
     }
 }
 
-/// A configuration with many things wrong: everything is told at once, with places.
+/// The tool reports all problems of a configuration at once, with their places.
 #[test]
 fn configuration_problems_are_told_at_once() {
     let lab = lab();

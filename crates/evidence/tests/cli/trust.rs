@@ -1,4 +1,5 @@
-//! Trust comes from what the caller names, never from the directory; and the commands that `collect` prints work.
+//! Only keys that the caller names are trusted, never those in the directory. Also: the commands that `collect` prints
+//! work.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ fn next(run: &Run) -> [String; 3] {
     lines.try_into().unwrap()
 }
 
-/// Types the command into a POSIX shell, in the lab's directory and with its variables.
+/// Runs the command in a POSIX shell, in the lab's directory and with its variables.
 fn typed(lab: &Lab, line: &str) -> Run {
     let binary = Path::new(env!("CARGO_BIN_EXE_evidence")).parent().unwrap();
     let path = std::env::join_paths(
@@ -34,7 +35,7 @@ fn typed(lab: &Lab, line: &str) -> Run {
     lab.run_command(command)
 }
 
-/// A folder from a stranger: a bundle, the configuration beside it, and the key that signed it.
+/// A folder from an untrusted source: a bundle, a configuration beside it, and the key that signed it.
 #[test]
 fn a_strangers_folder_is_not_trusted() {
     let lab = lab();
@@ -44,7 +45,7 @@ fn a_strangers_folder_is_not_trusted() {
     let report = lab.run(&["verify", "--json", &bundle]).exits(1).stdout;
     assert!(report.contains("\"not_authenticated\""), "{report}");
     lab.run(&["verify", &bundle, "--config", "evidence.yaml"]).exits(0);
-    // Not even looked at: neither nonsense in it nor a missing key is worth a word.
+    // The tool does not read the configuration: it reports neither invalid contents nor a missing key.
     fs::remove_file(lab.path("key.pem")).unwrap();
     assert_eq!(lab.run(&["verify", &bundle]).exits(1).stderr, "");
     lab.write("evidence.yaml", "nonsense: [");
@@ -52,7 +53,7 @@ fn a_strangers_folder_is_not_trusted() {
     lab.run(&["verify", &bundle, "--config", "evidence.yaml"]).exits(1).says("evidence.yaml");
 }
 
-/// The same folder, uploaded from: the platform's address counts, the keys do not.
+/// An upload from the same folder uses the platform's address but not the keys.
 #[test]
 fn an_upload_trusts_what_is_named() {
     let platform = sandbox::platform::Platform::new()
@@ -149,12 +150,12 @@ fn what_collect_prints_as_next_works() {
         assert!(run.stdout.ends_with("\nVERIFIED\n"), "{name}: {}", run.all());
         let run = typed(&lab, &show).exits(0);
         assert!(run.stdout.contains("CC7.2  pass"), "{name}: {}", run.all());
-        // There is no platform; everything before it is understood.
+        // The configuration has no platform: the command is valid and fails only for that reason.
         typed(&lab, &upload).exits(1).says("no evidence platform");
     }
 }
 
-/// Keys and certificates are looked for beside the configuration; a path in a variable and `--output` are not in it.
+/// Paths of keys and certificates are relative to the configuration; paths in variables and `--output` are not.
 #[test]
 fn paths_of_the_configuration_are_relative_to_it() {
     let lab = lab();
@@ -175,7 +176,7 @@ fn paths_of_the_configuration_are_relative_to_it() {
     assert_eq!(lab.output().len(), 1, "--output is relative to the working directory");
     let bundle = format!("evidence-bundles/{}", lab.output()[0]);
     lab.run(&["verify", &bundle, "--config", "settings/evidence.yaml"]).exits(0);
-    // From elsewhere, by another name of the same file.
+    // From a different directory, with another path of the same file.
     fs::create_dir(lab.path("elsewhere")).unwrap();
     let mut command = lab.command(&["collect", "--config", "../settings/evidence.yaml", "--quiet"]);
     command.current_dir(lab.path("elsewhere"));

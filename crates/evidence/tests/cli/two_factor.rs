@@ -1,4 +1,4 @@
-//! CC6.1: the four things the host can say about two-factor authentication, all of them with status 200.
+//! CC6.1: the host's four possible answers about two-factor authentication, all with status 200.
 
 use sandbox::codehost::{CodeHost, Fault, FaultKind, Organization, Role, Token};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn outcome(host: CodeHost) -> (String, String, Value, Vec<String>) {
     let hidden = bundle.check("CC6.1", "acme").1 == "two_factor_not_visible";
     let run = run.exits(if hidden { 3 } else { 0 });
     assert_eq!(bundle.json("manifest.json")["complete"], !hidden, "{}", run.stderr);
-    // With CC6.1 alone, the connection test's answer is all that is needed.
+    // CC6.1 alone needs only the connection test's answer.
     assert_eq!(lab.requested(), ["/orgs/acme"]);
     let paths: Vec<&str> = bundle.paths().into_iter().filter(|path| path.starts_with("sources/")).collect();
     assert_eq!(paths, ["sources/codehost/org_settings.json"]);
@@ -89,7 +89,7 @@ fn another_type_is_no_answer() {
     lab.collect(&[]).exits(2).says("not have the documented form").leaves_nothing();
 }
 
-/// The four identities of a token, as the connection line, `run.json` and the manifest tell them.
+/// The four kinds of token identity in the connection line, `run.json` and the manifest.
 #[test]
 fn identities() {
     let table = [

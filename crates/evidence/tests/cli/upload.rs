@@ -1,4 +1,4 @@
-//! `evidence upload` and `collect --upload` against the sandbox's platform: every ending, what it says, what it leaves.
+//! `evidence upload` and `collect --upload` against the sandbox's platform: every outcome, its output and its files.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -19,10 +19,10 @@ use crate::common::{Config, Lab, Run, UUID, acme, repository, sound, strong};
 /// The platform's key in these tests. No line of output may show it.
 const KEY: &str = "epk_CliTestsUploadKeyIsNotARealSecret42";
 
-/// Where bundles go.
+/// The path for bundles.
 const BUNDLES: &str = "/api/v1/bundles";
 
-/// One bundle for the whole process, signed with the key of every lab.
+/// One bundle for the whole process, signed with the key that every lab uses.
 static BUNDLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let run = Lab::new(acme().repository(sound("web"))).collect(&["--quiet"]).exits(0);
     fs::read(run.bundle().path).unwrap()
@@ -77,7 +77,7 @@ impl Desk {
         run
     }
 
-    /// `evidence upload bundle.tar.gz` and further arguments, with the configuration named, if there is one.
+    /// `evidence upload bundle.tar.gz` and further arguments, with `--config` if the configuration exists.
     fn upload(&self, arguments: &[&str]) -> Run {
         let mut all = vec!["upload", "bundle.tar.gz"];
         all.extend(arguments);
@@ -98,7 +98,7 @@ impl Desk {
         assert_eq!(fs::read(self.lab.path("bundle.tar.gz")).unwrap(), *BUNDLE);
     }
 
-    /// Method and path of what the platform was asked, with the bundle's id left out.
+    /// Method and path of the requests to the platform, without the bundle's id.
     fn asked(&self) -> Vec<String> {
         let requests = self.platform.requests();
         requests
@@ -110,7 +110,7 @@ impl Desk {
 
 #[track_caller]
 fn run_shows_no_key(run: &Run) {
-    // Neither it nor a half of it.
+    // Neither the key nor part of it.
     for part in [KEY, &KEY[..20], &KEY[20..]] {
         assert!(!run.all().contains(part), "the key is in\n{}", run.all());
     }
@@ -164,7 +164,7 @@ fn a_bundle_is_handed_over_and_verified() {
     assert_eq!(sent.header("transfer-encoding"), None);
     desk.bundle_stays();
 
-    // The same again: the same id.
+    // A repeated upload has the same id.
     let run = desk.upload(&[]).exits(0);
     assert!(run.stdout.contains("already stored, verified"), "{}", run.stdout);
     assert!(run.stdout.contains(&stored[0].id), "{}", run.stdout);
@@ -189,11 +189,11 @@ fn no_configuration_is_needed() {
     let run = desk.upload(&["--endpoint", &url]).exits(0);
     insta::assert_snapshot!("without_configuration", shown(&run));
     assert_eq!(desk.stored()[0].query, "retention_days=365");
-    // With a key to trust it is verified here too.
+    // With a trusted key, the tool also verifies the bundle locally.
     let lab = desk.lab.env("EVIDENCE_TRUSTED_KEYS", "key.pub.pem");
     let desk = Desk { lab, platform: desk.platform };
     desk.upload(&["-e", &url]).exits(0).says("verified, trusted by");
-    // And without an address there is nowhere to go.
+    // Without an address, the upload fails.
     desk.upload(&[]).exits(1).says("no evidence platform").says("--endpoint");
 }
 
@@ -243,7 +243,7 @@ fn usage_and_configuration_are_1_before_anything_is_sent() {
     desk.upload(&["-c", "empty.yaml"]).exits(1);
     let desk = desk.reconfigure(|config| config);
     desk.upload(&[]).exits(1).says("no evidence platform").says("evidence.yaml");
-    // A configuration that is there counts, also if it is not named.
+    // The tool uses an existing configuration even without `--config`.
     let desk = desk.reconfigure(|config| config.controls("[CC9.9]"));
     let url = desk.platform.url();
     desk.run(&["upload", "bundle.tar.gz", "-e", &url]).exits(1).says("CC9.9");
@@ -293,7 +293,7 @@ fn what_is_not_what_a_trusted_key_signed_is_7_and_not_sent() {
     desk.upload(&["--quiet"]).exits(6).says("not signed by a trusted key");
     desk.lab.write("bundle.tar.gz", "no bundle at all");
     desk.upload(&[]).exits(6);
-    // Sound, and signed by somebody else.
+    // An intact bundle, but the configured key did not sign it.
     desk.lab.write("bundle.tar.gz", &*BUNDLE);
     desk.lab.run(&["keygen", "--output", "other.pem"]).exits(0);
     let section = section(&desk.platform, "");
@@ -315,7 +315,7 @@ fn what_cannot_be_judged_is_1_and_not_sent() {
         .exits(1)
         .says("cannot upload newer.tar.gz: made by a newer evidence")
         .says("install a newer version of evidence");
-    // A configuration whose keys cannot be had is a fault to repair.
+    // A configuration with unavailable keys is an error.
     fs::remove_file(desk.lab.path("key.pem")).unwrap();
     desk.upload(&[]).exits(1).says("key.pem");
     assert!(desk.platform.requests().is_empty());
@@ -341,7 +341,7 @@ fn an_incomplete_bundle_is_uploaded_if_it_is_named() {
     assert_eq!(desk.stored().len(), 1);
 }
 
-/// The platform refuses: said once, in its words, with what to do.
+/// The platform refuses: the tool does not retry, and prints the platform's message with help.
 #[test]
 fn refusals_are_6_and_asked_once() {
     let status =
@@ -445,7 +445,7 @@ fn what_does_not_heal_is_6_after_all_attempts() {
     });
 }
 
-/// Something answers that is no evidence platform: once is enough, and the key goes nowhere else.
+/// A server that is not an evidence platform answers: the tool does not retry, and sends the key nowhere else.
 #[test]
 fn what_is_no_platform_is_6() {
     let elsewhere = platform().serve().unwrap();
@@ -473,7 +473,7 @@ fn what_is_no_platform_is_6() {
     assert_eq!(elsewhere.request_count(), 0, "the key left the origin");
 }
 
-/// The platform's answer to the upload cannot be true.
+/// Impossible answers of the platform to the upload.
 #[test]
 fn what_cannot_be_true_is_6() {
     let said = |body: serde_json::Value| {
@@ -531,7 +531,7 @@ fn the_platform_cannot_make_the_tool_show_the_key() {
     Desk::new(refused).upload(&[]).exits(6).says("[redacted: own-credential]");
     let desk = Desk::configured(echoing(BUNDLES, 503), "  retry_attempts: 1\n");
     desk.upload(&[]).exits(6).says("retry in");
-    // Where the user put it by mistake.
+    // In the place where a user might paste it by mistake.
     Desk::new(platform()).upload(&["--tag", &format!("key={KEY}"), "--organization", KEY]).exits(6);
 }
 
@@ -558,7 +558,7 @@ fn the_local_bundle_is_deleted_only_if_that_is_wanted_and_the_platform_has_verif
     insta::assert_snapshot!("deleted", shown(&desk.upload(&[]).exits(0)));
     assert!(!desk.lab.path("bundle.tar.gz").exists());
     assert_eq!(desk.stored()[0].bytes, *BUNDLE);
-    // A link is not the bundle.
+    // The tool does not accept a link as the bundle.
     desk.lab.write("real.tar.gz", &*BUNDLE);
     std::os::unix::fs::symlink(desk.lab.path("real.tar.gz"), desk.lab.path("bundle.tar.gz")).unwrap();
     desk.upload(&[]).exits(0).says("was not deleted");
@@ -567,7 +567,7 @@ fn the_local_bundle_is_deleted_only_if_that_is_wanted_and_the_platform_has_verif
     assert_eq!(fs::read(desk.lab.path("real.tar.gz")).unwrap(), *BUNDLE);
 }
 
-/// The file changes between two attempts: what was announced never arrives.
+/// The file changes between two attempts: the announced upload never completes.
 #[test]
 fn a_bundle_that_changes_meanwhile_is_noticed() {
     let cut = Fault::on(BUNDLES).kind(FaultKind::CutUpload(usize::MAX)).times(1);
@@ -589,7 +589,7 @@ fn a_bundle_that_changes_meanwhile_is_noticed() {
     assert!(desk.lab.path("bundle.tar.gz").exists());
 }
 
-/// A bundle of 48 MB goes through a process that never has that much.
+/// The process uploads a bundle of 48 MB with less memory than that.
 #[test]
 fn a_large_bundle_is_streamed() {
     let wait = Fault::on("*/verify").kind(FaultKind::Hang);
@@ -616,7 +616,7 @@ fn a_large_bundle_is_streamed() {
     assert!(peak < 40_000, "the process had {peak} kB");
 }
 
-/// A refusal that comes before the body was read is heard all the same.
+/// The tool reads a refusal that arrives before the server has read the body.
 #[test]
 fn an_early_refusal_is_heard() {
     let early = Fault::on(BUNDLES).kind(FaultKind::RefuseUpload(413));
@@ -662,7 +662,7 @@ fn a_collection_is_uploaded() {
     insta::assert_snapshot!("collect", shown(&run));
     let bundle = run.bundle();
     assert_eq!(desk.stored()[0].bytes, fs::read(&bundle.path).unwrap());
-    // The key is in no file of the bundle.
+    // No file of the bundle contains the key.
     for (path, content) in &bundle.entries {
         assert!(!content.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{path}");
     }
@@ -712,7 +712,7 @@ fn a_collection_whose_upload_fails_is_6_and_stays() {
     let run = desk.run(&["collect", "--upload", "--quiet"]).exits(6).says("signature-invalid");
     assert_eq!(run.stdout, format!("./evidence-bundles/{}\n", desk.lab.output()[0]));
     run.bundle();
-    // The configuration is named again where it must be.
+    // The printed command names the configuration where that is necessary.
     let desk = Desk::configured(platform(), "  organization_id: org_0815\n");
     fs::rename(desk.lab.path("evidence.yaml"), desk.lab.path("acme.yaml")).unwrap();
     let run = desk.run(&["collect", "--upload", "-c", "acme.yaml"]).exits(6);
@@ -728,7 +728,7 @@ fn a_collection_can_be_deleted_once_it_is_uploaded() {
     assert!(!run.stdout.contains("evidence verify"), "{}", run.stdout);
 }
 
-/// `-u -d`: signs in, and says whether a bundle would be accepted; nothing is handed over.
+/// `-u -d`: signs in and reports whether the platform would accept a bundle, without uploading one.
 #[test]
 fn a_dry_run_checks_the_upload() {
     let key = crate::common::KEY.public_key().key_id().to_string();
@@ -753,7 +753,7 @@ fn a_dry_run_checks_the_upload() {
     dry_run(&reader, 6).says("error: the API key has the role read").says("role `upload`");
     let silent = with(organization(), Role::Upload);
     dry_run(&silent, 0).says("note   does not report whether it trusts");
-    // Without -u, the platform is not asked.
+    // Without `-u`, the tool does not contact the platform.
     silent.platform.clear_log();
     silent.run(&["collect", "-d"]).exits(0);
     assert!(silent.asked().is_empty());

@@ -1,4 +1,4 @@
-//! `evidence verifier`: the page as a file. What it says of bundles is tried in a browser, by `ci/verifier.sh`.
+//! `evidence verifier`: the page as a file. `ci/verifier.sh` tests the page's verdicts in a browser.
 
 use std::fs;
 

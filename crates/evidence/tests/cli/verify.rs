@@ -1,4 +1,4 @@
-//! `evidence verify`: the three verdicts, every way to trust, and what is said.
+//! `evidence verify`: the three verdicts, every way to trust a key, and the output.
 
 use std::fs;
 
@@ -55,7 +55,7 @@ fn another_key_is_7() {
     lab.run(&["keygen", "-o", "other.pem"]).exits(0);
     let run = verify(&lab, &["-k", "other.pub.pem"]).exits(7);
     insta::assert_snapshot!("another_key", run.shown());
-    // One of several is enough.
+    // One trusted key of several is enough.
     verify(&lab, &["-k", "other.pub.pem", "-k", "key.pub.pem"]).exits(0);
 }
 
@@ -83,7 +83,7 @@ fn a_bundle_of_a_newer_version_is_1() {
     insta::assert_snapshot!("newer_json", verify(&lab, &["-k", "signer.pub.pem", "--json"]).exits(1).shown());
     insta::assert_snapshot!("newer_nobody", verify(&lab, &[]).exits(1).shown());
     assert_eq!(verify(&lab, &["-k", "signer.pub.pem", "-q"]).exits(1).all(), "");
-    // Of another signer.
+    // The key of another signer.
     verify(&lab, &["-k", "key.pub.pem"]).exits(7);
 }
 
@@ -151,7 +151,7 @@ fn trust_roots() {
     assert!(run.stdout.contains("key-outside-validity"), "{}", run.stdout);
     lab.write("signers", signers("namespaces=\"git\""));
     assert_ne!(verify(&lab, &["--allowed-signers", "signers"]).code, Some(0));
-    // A key that is named and negated is trusted for no principal.
+    // A key whose principal is both listed and negated is not trusted.
     let line = signers("namespaces=\"evidence-bundle\"");
     for (negated, code) in
         [("!audit@acme.example", 1), ("audit@acme.example,!*", 1), ("*,!audit@acme.example", 0)]
@@ -159,16 +159,16 @@ fn trust_roots() {
         lab.write("signers", line.replacen("audit@acme.example", negated, 1));
         verify(&lab, &["--allowed-signers", "signers"]).exits(code);
     }
-    // The configuration's own key, only because the configuration is named.
+    // The configuration's own key counts only because `--config` names the configuration.
     let run = verify(&lab, &["--config", "evidence.yaml"]).exits(0);
     assert!(run.stdout.contains("trusted by the signing key of evidence.yaml"), "{}", run.stdout);
-    // Trusted keys in place of it.
+    // Trusted keys in place of the configuration's own key.
     let config = fs::read_to_string(lab.path("evidence.yaml")).unwrap();
     lab.write("evidence.yaml", format!("{config}    trusted_keys: [other.pub.pem]\n"));
     verify(&lab, &["--config", "evidence.yaml"]).exits(7);
     lab.write("evidence.yaml", format!("{config}    trusted_keys: [other.pub.pem, key.pub.pem]\n"));
     verify(&lab, &["--config", "evidence.yaml"]).exits(0);
-    // The variable goes before the configuration, a flag before the variable.
+    // The variable takes precedence over the configuration, and a flag over the variable.
     let lab = lab.env("EVIDENCE_TRUSTED_KEYS", "other.pub.pem");
     verify(&lab, &["--config", "evidence.yaml"]).exits(7);
     verify(&lab, &["-k", "key.pub.pem"]).exits(0);
@@ -178,7 +178,7 @@ fn trust_roots() {
     verify(&lab, &[]).exits(1).says("nowhere.pem");
 }
 
-/// A machine that only verifies: the key files are what they are not.
+/// A machine that only verifies, with unusable key files.
 #[test]
 fn trust_roots_that_cannot_be_used_are_1() {
     let lab = bundled();
@@ -188,7 +188,7 @@ fn trust_roots_that_cannot_be_used_are_1() {
         verify(&lab, &["-k", key]).exits(1);
         verify(&lab, &["--allowed-signers", key]).exits(1);
     }
-    // The private key, where the public one belongs.
+    // The private key in place of the public one.
     let run = verify(&lab, &["-k", "key.pem"]).exits(1);
     assert!(!run.all().contains("PRIVATE KEY-----"), "{}", run.all());
     verify(&lab, &["--config", "nowhere.yaml"]).exits(1);
@@ -213,7 +213,7 @@ fn expectations() {
 
 #[test]
 fn a_fixed_time_is_shown_and_has_no_age() {
-    // A second ago, so that the age alone would do.
+    // One second old, so the age alone would be acceptable.
     let now = (jiff::Timestamp::now().as_second() - 1).to_string();
     let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", &now);
     let run = lab.collect(&["--reproducible"]).exits(0).says("set with --reproducible");
@@ -276,7 +276,7 @@ fn stock_check_scripts_agree() {
     }
 }
 
-/// Every directory of the format's collection of good and bad bundles, through the real binary.
+/// Every directory of the format's collection of valid and invalid bundles, with the real binary.
 #[test]
 fn the_formats_collection_of_bundles() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../evidence-bundle/tests/bundles");
@@ -325,7 +325,7 @@ fn the_signature_of_any_file() {
     assert_eq!(check(&["-k", "release.pub.pem", "-q"]).exits(0).all(), "");
     insta::assert_snapshot!("signed_by_another", check(&["-k", "other.pub.pem"]).exits(7).shown());
     check(&[]).exits(1).says("no key to check the signature with");
-    // A key that is no longer valid signs nothing.
+    // An expired key is not accepted.
     let public = key.public_key().to_openssh();
     for (window, exit) in [("valid-after=\"20200101Z\"", 0), ("valid-before=\"20200101Z\"", 7)] {
         lab.write("signers", format!("a namespaces=\"evidence-bundle\",{window} {public}\n"));

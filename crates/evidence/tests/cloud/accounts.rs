@@ -1,4 +1,4 @@
-//! Several accounts in one run: each with its role, its own directory and its own subjects, and none in the way of others.
+//! Several accounts in one run: each has its own role, directory and subjects, and none affects the others.
 
 use evidence::rule::Status::{Fail, NotVerifiable, Pass};
 use sandbox::cloud::{
@@ -16,7 +16,7 @@ fn role() -> Role {
     Role::new("evidence").trust(USER).external_id("acme").allow(PERMISSIONS)
 }
 
-/// An account in which everything is as it should be, and a role in it.
+/// An account that passes every check, and a role in it.
 fn member(number: &str) -> Cloud {
     Cloud::new(number)
         .role(role())
@@ -25,7 +25,7 @@ fn member(number: &str) -> Cloud {
         .log_group("eu-central-1", LogGroup::new("/app/web").retention_days(365))
 }
 
-/// A user who may do nothing but assume roles, and three accounts.
+/// A user who may only assume roles, and three accounts.
 fn estate() -> Cloud {
     let door = Principal::user(KEY, SECRET, USER).allow(["sts:AssumeRole"]);
     good().principal(door).member(member(ONE)).member(member(TWO)).member(member(THREE))
@@ -64,13 +64,14 @@ fn every_account_is_read_with_its_role() {
     let expected = [ONE, TWO, THREE].map(|account| files.map(|file| format!("{account}/{file}")));
     assert_eq!(collected.names(), expected.concat());
     assert_eq!((&collected.failed, &collected.warnings), (&vec![], &vec![]));
-    // The identity is that of the credentials; their own account is not read.
+    // The identity is that of the credentials. The tool does not read their own account.
     assert_eq!(collected.identity, USER);
-    // Found are the regions and the accounts too.
+    // The population also counts the regions and the accounts.
     let (discovered, in_scope, looks, text) = collected.population.clone().unwrap();
     assert_eq!((discovered, in_scope, looks), (Some(6 + 6 + 3), 6, collected.observed));
     assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
-    // Who is asking, and of each account: the role, the policy, trails and log groups of each region, one status.
+    // The caller's identity; then, for each account: the role, the policy, trails and log groups of each region, one
+    // status.
     assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 2 + 2 + 1));
     assert_eq!(collected.plan.requests_maximum, collected.account.requests);
     assert_eq!(collected.plan.artifact_count(), 12);
@@ -95,7 +96,7 @@ fn an_account_can_have_an_extent_of_its_own() {
     assert_eq!(collected.artifacts["111122223333/audit_trails.json"]["scope"].as_array().unwrap().len(), 0);
 }
 
-/// A trail of the whole organization is seen in every account: judged in each, and one member of the population.
+/// Every account lists an organization's trail: each account is judged by it, and the population counts it once.
 #[test]
 fn a_trail_of_the_organization_is_one_trail() {
     let server = estate().serve().unwrap();
@@ -115,7 +116,7 @@ fn a_trail_of_the_organization_is_one_trail() {
     }
 }
 
-/// Whatever is wrong with one account, the others are read as if it was not there.
+/// A problem in one account does not affect the others.
 #[test]
 fn one_bad_account_does_not_end_the_run() {
     let refused = "role_not_assumed";
@@ -146,7 +147,7 @@ fn one_bad_account_does_not_end_the_run() {
         assert_eq!(collected.plan.requests_maximum, collected.account.requests);
         assert_eq!(calls_of(&server, TWO), 0);
     }
-    // What a role may not do is denied, and no error; what fails in an account is an error of that account.
+    // A missing permission of a role is a denial, not an error. A failure in an account is an error of that account.
     let server = estate().serve().unwrap();
     server.update(|cloud| {
         let less = Role::new("evidence").trust(USER).external_id("acme").allow(["cloudtrail:*"]);
@@ -170,7 +171,8 @@ fn a_fault_of_one_role_is_waited_out_and_then_its_own() {
     assert_eq!(collected.failed.len(), 9);
 }
 
-/// A role by way of a role: the first is assumed with the variables' credentials, the others with the first's.
+/// Role chaining: the tool assumes the first role with the credentials of the variables, and the others with those of
+/// the first.
 #[test]
 fn roles_can_be_assumed_by_a_role() {
     let session = "arn:aws:iam::123456789012:role/hub";
@@ -192,7 +194,7 @@ fn roles_can_be_assumed_by_a_role() {
     assert_eq!(collected.plan.requests_maximum, collected.account.requests);
 }
 
-/// Temporary credentials that end soon are renewed, and the new ones are looked for too.
+/// The tool renews temporary credentials that expire soon, and also screens for the new ones.
 #[test]
 fn credentials_are_renewed_during_a_run() {
     let now = jiff::Timestamp::now().as_second();
@@ -229,7 +231,7 @@ fn a_whole_run_names_the_account_that_is_missing() {
     assert!(done.bundle.contains("\"complete\":false") || done.bundle.contains("\"complete\": false"));
     let dry = run(&server, &three(), &["--dry-run"]);
     assert!(dry.printed.contains("account 444455556666 (production)"), "{}", dry.printed);
-    // With none left there is nothing to put into a bundle.
+    // Without any readable account, the run leaves no bundle.
     server.update(|cloud| {
         for number in [ONE, THREE] {
             cloud.change_member(number, |member| *member = Cloud::new(number));

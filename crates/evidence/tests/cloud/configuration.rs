@@ -1,4 +1,4 @@
-//! What the environment adds to the configuration, and what the page of this source says.
+//! Configuration from the environment, and this source's documentation page.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use sandbox::cloud::Trail;
 
 use crate::{PERMISSIONS, Setup};
 
-/// The message of the first problem; `None` if there is none.
+/// The message of the first problem, if any.
 fn problem(setup: &Setup, url: &str) -> Option<String> {
     let text = setup.yaml(url, Path::new("key.pem"));
     let text = if url.is_empty() { text.replace("    endpoint_url: \n", "") } else { text };

@@ -1,4 +1,4 @@
-//! Credentials: who is told what is wrong with them, what a wrong clock does, and roles.
+//! Credentials: error messages, the effect of a wrong clock, and roles.
 
 use evidence::source::ConnectErrorKind;
 use sandbox::cloud::{Body, Cloud, Fault, FaultKind, Principal, Role, Server};
@@ -7,7 +7,7 @@ use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, asked, collec
 
 const TOKEN: &str = "not-a-real-session-token";
 
-/// The error of the connection test, after which nothing more was asked.
+/// The error of the connection test, after which the tool sends no further request.
 fn refused(server: &Server<Cloud>, setup: &Setup) -> String {
     server.clear_log();
     let error = collect_from(&server.url(), setup, false).err().unwrap();
@@ -68,7 +68,7 @@ fn temporary_credentials_are_used_with_their_token_until_they_expire() {
     let begin = "the temporary credentials in CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY and CLOUD_SESSION_TOKEN \
                  have expired";
     assert!(expired.starts_with(begin), "{expired}");
-    // Other names for the variables are named too.
+    // Messages use configured names of variables.
     let mut renamed = setup().variable("MY_TOKEN", TOKEN);
     renamed.lines.push("session_token_env: MY_TOKEN".to_string());
     assert!(refused(&server, &renamed).contains("and MY_TOKEN have expired"));
@@ -105,7 +105,7 @@ fn a_wrong_clock_is_corrected_from_the_answer_and_told() {
             assert!(collected.warnings[0].1.contains(side), "{:?}", collected.warnings);
         }
     }
-    // Where the first service is more patient than the others, all of them refuse at once.
+    // The first service accepts the wrong clock, and all others refuse it.
     let caller = format!(
         "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>{}</Arn><UserId>x</UserId><Account>{ACCOUNT}</Account>\
          </GetCallerIdentityResult></GetCallerIdentityResponse>",
@@ -121,11 +121,11 @@ fn a_wrong_clock_is_corrected_from_the_answer_and_told() {
         let collected = collect_from(&server.url(), &setup, false).unwrap();
         assert_eq!((collected.failed.len(), collected.names().len()), (0, 4), "{:?}", collected.failed);
         assert_eq!(collected.warned(), ["clock_skewed"]);
-        // The policy, and trails and log groups of each region: each of them once more.
+        // One retry for each of the policy and, in every region, the trails and log groups.
         assert_eq!(collected.account.retries, 7);
         assert_eq!(collected.account.requests, 1 + 2 * 7 + 1);
     }
-    // A wrong secret stays one, whatever the clock says: one more try, and no more.
+    // A wrong secret stays wrong with any clock: the tool retries only once.
     let server = good().serve().unwrap();
     let setup = Setup { clock_is_wrong_by: 1_200, ..Setup::new(TWO_REGIONS) };
     let text = refused(&server, &setup.variable("CLOUD_SECRET_ACCESS_KEY", "not-a-real-other-secret"));

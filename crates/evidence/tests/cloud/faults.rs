@@ -1,4 +1,4 @@
-//! Faults and throttling: what heals leaves no trace, what does not heal costs only what it hits.
+//! Faults and throttling: temporary faults leave no trace, and lasting faults cost only what they hit.
 
 use evidence::rule::Status::{NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, LogGroup, Principal, Throttle};
@@ -85,7 +85,7 @@ fn what_does_not_heal_costs_only_what_it_hits() {
         assert_eq!(asked(&server)["logs:DescribeLogGroups"], 1 + attempts);
         assert_eq!(collected.names().len(), 4, "the other region is in the artifact");
     }
-    // Throttled for good.
+    // Throttled permanently.
     let server = good().throttle(Throttle::on("cloudtrail:GetTrailStatus").first(1_000)).serve().unwrap();
     let collected = collect(&server, TWO_REGIONS);
     assert_eq!(collected.failed.len(), 1);
@@ -95,7 +95,7 @@ fn what_does_not_heal_costs_only_what_it_hits() {
         "{audit:?}"
     );
     assert_eq!(collected.account.retries, 4);
-    // The trails of one region: the trail that the other shows is enough for the account, and the error stays one.
+    // The trails of one region fail: the trail in the other region is enough for the account, and the error remains.
     let fault = Fault::on("cloudtrail:DescribeTrails@us-east-1").kind(FaultKind::Status(500, Body::Json));
     let collected = collect(&good().fault(fault).serve().unwrap(), TWO_REGIONS);
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
@@ -117,7 +117,7 @@ fn a_listing_that_breaks_off_is_no_listing() {
     assert_eq!(groups["regions_not_read"][0]["region"], "us-east-1");
 }
 
-/// A plan says what could not be asked for; what heals is no part of it, and what is denied is a warning.
+/// A plan lists the calls that failed. Temporary faults are not in it, and a denied call is a warning.
 #[test]
 fn a_plan_says_what_could_not_be_asked_for() {
     let mut cloud = good();
@@ -125,7 +125,7 @@ fn a_plan_says_what_could_not_be_asked_for() {
         cloud = cloud.log_group("us-east-1", LogGroup::new(format!("/n/{number:03}")));
     }
     let fault = |action: &str| Fault::on(action).kind(FaultKind::Status(503, Body::Empty));
-    // (what fails, how many lines, how they begin and end)
+    // (the fault, the expected lines without the number of attempts)
     let table = [
         (fault("iam:*"), vec!["iam:GetAccountPasswordPolicy: HTTP 503"]),
         (

@@ -1,4 +1,4 @@
-//! Answers that nobody should believe: names that lead elsewhere, lists without an end, numbers that cannot be.
+//! Answers that the source must reject: names that lead elsewhere, endless lists, impossible numbers.
 
 use evidence::rule::Status::{Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, Trail};
@@ -39,7 +39,8 @@ fn names_and_homes_that_lead_elsewhere_are_not_followed() {
     ));
     let server = good().fault(fault).fault(status).fault(selectors).serve().unwrap();
     let collected = collect(&server, ONE);
-    // Only the one with a good ARN and home was asked for; its name is too long for a file, so it is not used.
+    // The tool requested only the trail with a valid ARN and home region. Its name is too long for a file, so the tool
+    // does not use it.
     assert_eq!(asked(&server)["cloudtrail:GetTrailStatus"], 1);
     assert_eq!(asked(&server)["cloudtrail:GetEventSelectors"], 1);
     assert_eq!(collected.failed.len(), 2 * 7, "{:?}", collected.failed);
@@ -121,7 +122,7 @@ fn a_listing_of_more_than_can_be_is_no_listing() {
     let many = |count: usize, long: usize| -> Vec<Value> {
         (0..count).map(|number| json!({"logGroupName": format!("{number}{}", "x".repeat(long))})).collect()
     };
-    // A page may hold more than the provider's own do; each page is another.
+    // A page may hold more entries than the provider's own pages. Every page differs.
     let pages = |count: usize, long: usize, pages: usize| {
         let kinds = (0..pages).map(move |page| {
             let answer = json!({"logGroups": many(count, long), "nextToken": page.to_string()});

@@ -1,7 +1,7 @@
-//! The source `cloud` against the sandbox, in this process: what it reads, what it makes of every refusal, and what it
-//! does not believe.
+//! The source `cloud` against the sandbox, in this process: what it reads, how it handles every refusal, and which
+//! answers it rejects.
 //!
-//! Waits go by a manual clock, so that they take no time; everything else is real: the port, the signatures.
+//! Waits use a manual clock and take no time. Everything else is real: the port, the signatures.
 
 #![allow(
     clippy::unwrap_used,
@@ -49,7 +49,7 @@ const PERMISSIONS: [&str; 5] = [
     "logs:DescribeLogGroups",
 ];
 
-/// An account in which everything is as it should be, and a user who may read it.
+/// An account that passes every check, and a user who may read it.
 fn good() -> Cloud {
     Cloud::new(ACCOUNT)
         .principal(Principal::user(KEY, SECRET, USER).allow(PERMISSIONS))
@@ -60,7 +60,7 @@ fn good() -> Cloud {
         .log_group("us-east-1", LogGroup::new("/app/web").retention_days(400))
 }
 
-/// TLS is not used here, but the client wants to know whose it would be.
+/// The tests do not use TLS, but the client requires a crypto provider.
 fn provider() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -119,14 +119,14 @@ impl Setup {
     }
 }
 
-/// What a run brought.
+/// The results of a run.
 struct Collected {
     /// Rule, subject, status, reason.
     checks: Vec<(String, String, Status, String)>,
     artifacts: BTreeMap<String, Value>,
-    /// Of the connection test and of the collection: code and message.
+    /// Code and message, of the connection test and the collection.
     warnings: Vec<(String, String)>,
-    /// What could not be obtained: subject, reason, message.
+    /// Collection errors: subject, reason, message.
     failed: Vec<(String, String, String)>,
     population: Option<(Option<u64>, u64, u64, String)>,
     observed: u64,
@@ -152,7 +152,7 @@ impl Collected {
     }
 }
 
-/// Connects to `url`, plans (on a session of its own) and collects everything.
+/// Connects to `url`, plans (in a separate session) and collects everything.
 fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, ConnectError> {
     provider();
     let env = setup.env();
@@ -242,12 +242,12 @@ impl Collected {
 
 const TWO_REGIONS: &[&str] = &["regions: [eu-central-1, us-east-1]"];
 
-/// Collects from both regions with everything else as it is by default.
+/// Collects with the default setup and these lines of `sources.cloud`.
 fn collect(server: &Server<Cloud>, lines: &[&str]) -> Collected {
     collect_from(&server.url(), &Setup::new(lines), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How often each action was asked for.
+/// The number of requests for each action.
 fn asked(server: &Server<Cloud>) -> BTreeMap<String, usize> {
     let mut asked = BTreeMap::new();
     for request in server.requests() {

@@ -1,4 +1,4 @@
-//! What the provider refuses: each call denied, nothing there, a region that is not enabled.
+//! Refusals: each call denied, empty accounts, a region that is not enabled.
 
 use evidence::rule::Status::{self, Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, Principal};
@@ -32,7 +32,7 @@ fn what_is_denied_is_not_verifiable_and_the_rest_goes_on() {
         };
         assert_eq!(collected.of("audit-trail"), audit, "{permission}");
         assert_eq!(collected.failed, [], "a refusal is no error");
-        // Each is named, but those that the connection test cannot try.
+        // A warning names each one, except those that the connection test cannot try.
         let named = collected.warnings.iter().filter(|(code, message)| {
             code == "permission_denied"
                 && message.starts_with(permission)
@@ -75,11 +75,11 @@ fn one_region_that_denies_does_not_hide_what_another_shows() {
     assert_eq!(collected.artifacts["audit_trails.json"]["regions_not_read"], not_read);
     assert_eq!(collected.artifacts["audit_trails.json"]["regions_read"], json!(["eu-central-1"]));
     assert_eq!(collected.artifacts["log_groups.json"]["regions_not_read"], not_read);
-    // Without one that passes, the region that was not read keeps the check from failing.
+    // Without a passing trail, the unread region makes the check "not verifiable" instead of "fail".
     server.update(|cloud| cloud.remove_trail("main"));
     let collected = collect(&server, TWO_REGIONS);
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, NotVerifiable, "permission_denied")]);
-    // Nor is a name that nobody showed "not found".
+    // A configured name that no readable region lists is not "not found" either.
     let lines = ["regions: [eu-central-1, us-east-1]", "trails: [gone]", "log_groups: [/gone]"];
     let collected = collect(&server, &lines);
     assert_eq!(collected.failed, []);
@@ -103,7 +103,7 @@ fn a_region_that_is_not_enabled_does_not_close_the_others() {
         collected.artifacts["log_groups.json"]["regions_not_read"],
         json!([{"region": "eu-south-1", "reason": "region_not_enabled"}])
     );
-    // Enabled, it is a region like the others.
+    // Once enabled, it is a region like the others.
     server.update(|cloud| *cloud = good().region("eu-south-1"));
     let collected = collect(&server, &["regions: [eu-central-1, eu-south-1]"]);
     assert_eq!(collected.warnings, []);
@@ -120,7 +120,7 @@ fn an_account_without_a_password_policy() {
     assert_eq!((collected.warnings, collected.failed), (vec![], vec![]));
 }
 
-/// Only the provider's own code says that there is no password policy.
+/// Only the provider's own error code proves that the account has no password policy.
 #[test]
 fn not_found_is_not_no_password_policy() {
     let xml = |code: &str| {

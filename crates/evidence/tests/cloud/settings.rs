@@ -1,4 +1,4 @@
-//! What is read when nobody refuses: settings, regions, pages, and what the configuration limits it to.
+//! Collection without refusals: settings, regions, pages, and the limits set in the configuration.
 
 use evidence::rule::Status::{Fail, NotApplicable, NotVerifiable, Pass};
 use sandbox::cloud::{LogGroup, PasswordPolicy, Trail};
@@ -75,7 +75,7 @@ fn nothing_is_asked_twice_and_nothing_but_what_is_documented() {
         assert_eq!((request.method.as_str(), request.status), ("POST", Some(200)));
         assert!(documented.contains(&request.action.as_deref().unwrap()), "{request:?}");
     }
-    // The status of a trail is asked at its home.
+    // The tool reads a trail's status in its home region.
     let status =
         |request: &sandbox::cloud::Request| request.action.as_deref() == Some("cloudtrail:GetTrailStatus");
     let status = server.requests().into_iter().find(status).unwrap();
@@ -181,7 +181,7 @@ fn a_trail_whose_home_is_not_configured_is_found_by_its_shadow() {
     server.update(|cloud| {
         cloud.remove_trail("main");
         cloud.put_trail(Trail::new("global", "eu-west-1").multi_region(true).delivery_error("AccessDenied"));
-        // Two trails of one name, in different homes.
+        // Two trails with the same name, in different home regions.
         cloud.put_trail(Trail::new("side", "eu-central-1"));
         cloud.put_trail(Trail::new("side", "us-east-1"));
     });
@@ -229,7 +229,7 @@ fn only_what_the_configuration_names_counts() {
     assert_eq!(groups["scope"], json!(["/app/a*"]));
     assert_eq!(groups["regions_read"][0]["logGroups"].as_array().unwrap().len(), 1);
     assert_eq!(collected.artifacts["audit_trails.json"]["scope"], json!(["side"]));
-    // By its ARN too.
+    // Also by its ARN.
     let lines =
         ["region: eu-central-1", "trails: [\"arn:aws:cloudtrail:eu-central-1:123456789012:trail/main\"]"];
     assert_eq!(collect(&server, &lines).of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
@@ -260,7 +260,7 @@ fn what_the_configuration_names_and_nobody_has_is_an_error() {
     // The rest is collected and judged.
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
     assert_eq!(collected.of("log-retention").iter().filter(|(_, status, _)| *status == Pass).count(), 2);
-    // A trail that is named and not there is not "no trail".
+    // A configured trail that does not exist is not "no trail".
     let collected = collect(&server, &["region: eu-central-1", "trails: [gone]"]);
     assert!(collected.of("audit-trail").iter().all(|check| *check == (ACCOUNT, NotVerifiable, "not_found")));
 }

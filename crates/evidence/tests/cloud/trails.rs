@@ -1,4 +1,4 @@
-//! What a trail must do beyond logging: deliver, and record what an audit trail is for.
+//! What a trail must do besides logging: deliver its files, and record management events.
 
 use evidence::rule::Status::{self, Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Cloud, Fault, FaultKind, LogGroup, Principal, Trail};
@@ -16,7 +16,7 @@ fn trail() -> Trail {
     Trail::new("main", "eu-central-1").multi_region(true)
 }
 
-/// So many seconds ago.
+/// The time this many seconds ago.
 fn ago(seconds: i64) -> f64 {
     (jiff::Timestamp::now().as_second() - seconds) as f64 + 0.25
 }
@@ -29,7 +29,7 @@ fn of(cloud: Cloud) -> Collected {
 fn a_trail_that_logs_must_deliver_too() {
     let stale = "trail_not_delivering";
     let yet = "trail_not_delivered_yet";
-    // (the last delivery, the start of logging, what comes of it)
+    // (last delivery, start of logging, expected check)
     let table: [(Option<i64>, i64, (Status, &str)); 8] = [
         (Some(HOUR), 400 * DAY, (Pass, "ok")),
         (Some(23 * HOUR), 400 * DAY, (Pass, "ok")),
@@ -50,13 +50,13 @@ fn a_trail_that_logs_must_deliver_too() {
     let collected = of(good().trail(failing.clone()));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Fail, "trail_not_delivering")]);
     assert_eq!(collected.warned(), ["trail_delivery_failed"]);
-    // Another trail that delivers is enough; the warning stays.
+    // A second trail that delivers is enough; the warning remains.
     let collected = of(good().trail(failing).trail(Trail::new("second", "us-east-1").multi_region(true)));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
     assert_eq!(collected.warned(), ["trail_delivery_failed"]);
 }
 
-/// The time of the answer is the provider's, so that a wrong clock here does not turn a verdict.
+/// The tool uses the time of the provider's answer, so a wrong local clock does not change a verdict.
 #[test]
 fn a_wrong_clock_does_not_make_a_trail_late() {
     for (wrong_by, delivered, status) in [(3 * DAY, HOUR, Pass), (-3 * DAY, 2 * DAY, Fail)] {
@@ -128,7 +128,7 @@ fn a_trail_must_record_management_events_both_reads_and_writes() {
     assert_eq!(collected.artifacts["trail_main_event_selectors.json"], stored, "not the resources");
 }
 
-/// They are read only where they can matter, and a plan knows it.
+/// The tool reads event selectors only where they can affect the check, and the plan counts only those.
 #[test]
 fn selectors_are_read_where_they_can_matter() {
     let selecting = |trail: Trail| trail.event_selectors(json!([basic("All", true)]));
@@ -157,10 +157,10 @@ fn selectors_that_are_refused_are_not_known() {
     let collected = of(cloud.clone());
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, NotVerifiable, "permission_denied")]);
     assert_eq!(collected.failed, []);
-    // Whoever records what, one that does not log does not count.
+    // A trail that does not log fails whatever its selectors are.
     let collected = of(cloud.clone().trail(selecting.clone().logging(false)));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Fail, "audit_trail_not_logging")]);
-    // Another trail with the selectors of a new one is enough.
+    // A second trail with default selectors is enough.
     let collected = of(cloud.trail(Trail::new("second", "us-east-1").multi_region(true)));
     assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
     let fault = Fault::on("cloudtrail:GetEventSelectors").kind(FaultKind::Status(500, Body::Json));
@@ -169,7 +169,7 @@ fn selectors_that_are_refused_are_not_known() {
     assert_eq!(collected.failed.len(), 1);
 }
 
-/// What a status that was denied could say does not matter for a trail of one region.
+/// A denied status does not matter for a single-region trail, which cannot pass anyway.
 #[test]
 fn what_is_not_known_of_a_trail_that_cannot_pass_does_not_matter() {
     let allowed = PERMISSIONS.into_iter().filter(|known| *known != "cloudtrail:GetTrailStatus");
@@ -185,7 +185,7 @@ fn log_groups_that_only_pass_events_on_keep_them_too_short() {
     assert_eq!(collected.of("log-retention")[1], (region, Fail, "log_retention_too_short"));
     let group = &collected.artifacts["log_groups.json"]["regions_read"][1]["logGroups"][1];
     assert_eq!((&group["logGroupClass"], &group["retentionInDays"]), (&json!("DELIVERY"), &json!(2)));
-    // Without a retention it is not kept forever.
+    // For this class, a missing retention does not mean "forever".
     let groups = json!({"logGroups": [{"logGroupName": "/edge", "logGroupClass": "DELIVERY"}]});
     let fault = Fault::on("logs:DescribeLogGroups@us-east-1").kind(FaultKind::Json(200, Vec::new(), groups));
     let collected = of(good().fault(fault));

@@ -1,4 +1,4 @@
-//! Whole runs of the real program: exit codes, what it prints, and that no credential leaves.
+//! Whole runs of the real program: exit codes, output, and that no credential leaks.
 
 use std::io::Read as _;
 use std::process::Command;
@@ -7,12 +7,12 @@ use sandbox::cloud::{Cloud, Fault, FaultKind, LogGroup, Principal, Role, Server}
 
 use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, good};
 
-/// What a run left behind.
+/// The output of a run.
 pub(crate) struct Run {
     pub(crate) code: i32,
-    /// Everything it printed.
+    /// stdout and stderr.
     pub(crate) printed: String,
-    /// The bundle's files, one after the other; empty if there is no bundle.
+    /// The contents of the bundle's files, concatenated; empty without a bundle.
     pub(crate) bundle: String,
 }
 
@@ -61,8 +61,8 @@ fn a_run_and_a_dry_run() {
         "{}",
         dry.printed
     );
-    // What could not be asked for is printed, and a collection would end like this too. A body that is too large is not
-    // asked for again.
+    // The dry run prints what it could not read, and exits as a collection would. It does not retry after a body that
+    // is too large.
     let fault = Fault::on("cloudtrail:DescribeTrails@us-east-1").kind(FaultKind::HugeBody(5_000_000));
     server.update(|cloud| cloud.add_fault(fault));
     let dry = run_it(&["--dry-run"]);
@@ -87,7 +87,7 @@ fn what_cannot_be_found_and_who_is_not_known() {
     assert!(!unknown.printed.contains("not-a-real-other-secret"), "{}", unknown.printed);
 }
 
-/// A log group whose name is the collector's own secret: the artifact stays out, and what it showed is not used.
+/// A log group whose name is the collector's own secret: the tool excludes the artifact and does not use its content.
 #[test]
 fn an_artifact_with_a_credential_is_left_out_and_its_check_with_it() {
     let server = good().log_group("us-east-1", LogGroup::new(SECRET).retention_days(1)).serve().unwrap();
@@ -98,7 +98,7 @@ fn an_artifact_with_a_credential_is_left_out_and_its_check_with_it() {
     assert!(done.bundle.contains("excluded_by_policy"));
 }
 
-/// The provider's refusal of a role's session repeats its token: nothing of it is printed or kept.
+/// The provider's refusal of a role's session repeats its token: the run neither prints nor keeps any part of it.
 #[test]
 fn the_credentials_of_a_role_do_not_leave_either() {
     let (id, secret, token) = ("ASIAEXAMPLE", "not-a-real-temporary-secret", "not-a-real-temporary-token");

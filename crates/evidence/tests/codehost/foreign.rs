@@ -1,5 +1,5 @@
-//! Servers of the same family that differ from the public one: pages without `Link`, answers that name no type,
-//! repositories that have moved. Nothing may be left out silently, and nothing read into what was not said.
+//! Servers of the same family that differ from the public one: pages without `Link`, answers without a content type,
+//! moved repositories. The tool must not omit anything silently, or assume what an answer does not say.
 
 use evidence::observation::Seen;
 use evidence::rule::reason;
@@ -23,7 +23,7 @@ fn page(numbers: std::ops::Range<u32>) -> Value {
     numbers.map(|number| json!({"id": number, "full_name": format!("acme/service-{number:03}")})).collect()
 }
 
-/// How many repositories the run looked at.
+/// The number of repositories that the run read.
 fn in_scope(replay: Replay) -> usize {
     let server = replay.serve().unwrap();
     let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
@@ -68,7 +68,7 @@ fn a_repository_without_an_id_on_two_pages_is_one() {
     assert_eq!(in_scope(replay), 3);
 }
 
-/// What a refusal says counts, whatever type it is sent as; a page of HTML is never "there is none".
+/// The tool interprets a refusal by its body, whatever its content type. An HTML page never means "does not exist".
 #[test]
 fn refusals_are_understood_by_their_body() {
     let protection = "/repos/acme/web/branches/main/protection";
@@ -100,7 +100,7 @@ fn refusals_are_understood_by_their_body() {
     }
 }
 
-/// An answer from under another repository's number proves nothing about the one that was asked for.
+/// An answer from another repository's numeric address proves nothing about the requested repository.
 #[test]
 fn a_refusal_after_a_redirect_is_about_somebody_elses_repository() {
     let moved = Recording::new(
@@ -128,7 +128,7 @@ fn a_refusal_after_a_redirect_is_about_somebody_elses_repository() {
     );
 }
 
-/// Half a refusal may be any refusal: it is asked for again, and never read as "may not be seen".
+/// A truncated refusal may be any refusal: the tool retries it, and never interprets it as "permission denied".
 #[test]
 fn a_refusal_that_breaks_off_is_no_refusal() {
     let path = "/repos/acme/finance-reports/branches/main/protection";
@@ -143,13 +143,13 @@ fn a_refusal_that_breaks_off_is_no_refusal() {
     let cut = sandbox::Fault::on(path).kind(sandbox::FaultKind::Truncate(10));
     let broken = seen(sandbox::demo_organization().fault(cut.clone()));
     assert!(matches!(&broken, Seen::Failed(failed) if *failed.reason == reason::HOST_ERROR), "{broken:?}");
-    // One that heals is the same as none.
+    // A temporary fault has no effect.
     let healed = seen(sandbox::demo_organization().fault(cut.times(2)));
     assert!(matches!(&healed, Seen::Denied { .. }), "{healed:?}");
 }
 
-/// A server of some years ago refuses large files without telling their size: whatever comes as the file's own bytes is
-/// then taken for it, except a page.
+/// Older servers refuse large files without their size. The tool then requests the raw bytes and accepts any answer
+/// except an HTML page.
 #[test]
 fn a_page_is_no_file_even_where_bytes_were_asked_for() {
     use sandbox::{Fault, FaultKind};
@@ -170,8 +170,8 @@ fn a_page_is_no_file_even_where_bytes_were_asked_for() {
     assert!(matches!(&passes, Seen::Artifact { .. }), "{passes:?}");
 }
 
-/// That a file is not there is a finding only if the repository is. What is neither "it is" nor "Not Found" proves
-/// nothing.
+/// A missing file is a finding only if the repository exists. An answer that is neither the repository nor "Not Found"
+/// proves nothing.
 #[test]
 fn only_the_repository_itself_shows_that_it_is_there() {
     let table = [
@@ -198,7 +198,7 @@ fn only_the_repository_itself_shows_that_it_is_there() {
     }
 }
 
-/// Pages that shift while they are read show some repositories twice and others not at all.
+/// Pages that shift during the listing show some repositories twice and omit others.
 #[test]
 fn repositories_that_come_twice_while_others_are_missing_are_an_error() {
     let told = |total: u32| json!({"login": "acme", "id": 1, "public_repos": total});

@@ -1,4 +1,5 @@
-//! Primary and secondary limits: waited for together, shown, and never read as "no data".
+//! Primary and secondary limits: all requests wait together, the tool shows the wait, and never treats a limit as "no
+//! data".
 
 use evidence::observation::Seen;
 use evidence::report::WaitReason;
@@ -10,7 +11,7 @@ use super::collect;
 
 const REPOSITORIES: usize = 40;
 
-/// An organization in which everything is as it should be.
+/// An organization that passes every check.
 fn host() -> CodeHost {
     let protection = || Protection::new().reviews(2).status_checks(["ci/build"]).enforce_admins(true);
     let organization = Organization::new("acme").two_factor(true);
@@ -24,7 +25,7 @@ fn host() -> CodeHost {
     })
 }
 
-/// How many artifacts a run brought; anything else it saw is a failure of the test.
+/// The number of artifacts of a run. Any other observation fails the test.
 fn artifacts(url: &str, extra: &[&str]) -> (super::Collected, usize) {
     let collected = collect(url, extra).unwrap();
     let odd: Vec<_> = collected
@@ -43,7 +44,7 @@ fn refusals(server: &Server) -> usize {
 
 #[test]
 fn the_run_pauses_before_the_primary_limit_is_spent() {
-    // 130 are left and the run needs 82 more than the organization's: it must stop at 100 and wait.
+    // 130 requests are left, and the run needs 82 besides the organization's: it must stop at 100 and wait.
     let server = host().limits(Limits::primary(Primary::new(5_000, 130).reset_in(600))).serve().unwrap();
     let (collected, count) = artifacts(&server.url(), &[]);
     assert_eq!(count, 1 + 2 * REPOSITORIES);
@@ -87,7 +88,7 @@ fn a_reset_in_the_past_is_no_busy_loop_and_no_long_wait() {
     assert!(server.request_count() < 200, "{} requests", server.request_count());
 }
 
-/// Every form in which the host says it: none may be taken for a permission or for "no data".
+/// Every form of the host's answer: the tool must not mistake any of them for a missing permission or "no data".
 #[test]
 fn every_form_of_a_secondary_limit_is_waited_for() {
     let forms = [
@@ -158,8 +159,8 @@ fn without_pausing_the_spent_limit_fails_the_rest_without_asking() {
         "{failed:?}"
     );
     assert!(failed.iter().all(|message| message.contains("resets at 20")), "{failed:?}");
-    // One of them is the refusal itself, which has a status; the rest was not even asked.
-    // The token's 20, and what was in flight when the first refusal came.
+    // One failure is the refusal itself, which has a status; the tool did not send the other requests. The host
+    // received the token's 20 requests and those in flight at the first refusal.
     assert!(server.request_count() <= 20 + 4, "{} requests", server.request_count());
 }
 
@@ -221,7 +222,7 @@ fn requests_start_and_results_appear_in_the_specifications_order() {
     let asked: Vec<String> = server.requests().iter().map(|request| request.path().to_string()).collect();
     assert_eq!(asked[0], "/orgs/acme");
     assert_eq!(asked[1], "/orgs/acme/repos");
-    // The connection test has asked the first repository.
+    // The connection test already read the first repository.
     let rest: Vec<&String> =
         asked.iter().filter(|path| !path.starts_with("/repos/acme/service-00/")).collect();
     let first_contents = rest.iter().position(|path| path.contains("/contents/")).unwrap();
@@ -241,6 +242,6 @@ fn connections_are_used_again() {
         counted.requests >= 2 * REPOSITORIES as u64 && counted.highest_concurrency <= IN_FLIGHT,
         "{counted:?}"
     );
-    // A connection may be opened for a request that then takes one that has become free.
+    // The client may open a connection for a request that then uses a free one.
     assert!(counted.connections <= 2 * IN_FLIGHT, "{counted:?}");
 }

@@ -1,7 +1,7 @@
 //! The source `codehost` against the sandbox, in this process: limits, retries and recorded answers.
 //!
-//! Waits go by a manual clock, so that an hour's pause takes no time; everything else is real, the port included.
-//! What a user sees is tested with the real binary, in `tests/cli`.
+//! Waits use a manual clock, so an hour's pause takes no time. Everything else is real, including the port. `tests/cli`
+//! tests the user-visible behaviour with the real binary.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::DEMO_TOKEN;
 
-/// TLS is not used here, but the client wants to know whose it would be.
+/// The tests do not use TLS, but the client requires a crypto provider.
 fn provider() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -38,12 +38,12 @@ fn provider() {
     });
 }
 
-/// An environment with a token, and a clock that only waits advance.
+/// An environment with a token, and with a clock that only waits advance.
 fn environment(url: &str) -> Env {
     Env::new([("CODEHOST_TOKEN", DEMO_TOKEN), ("CODEHOST_API_URL", url)], Clock::manual(Timestamp::now()))
 }
 
-/// A configuration for `org`; `extra` is more of `sources.codehost`, one `key: value` a line.
+/// A configuration for `org`; `extra` adds `key: value` lines to `sources.codehost`.
 fn configuration(org: &str, repos: &str, key: &Path, extra: &[&str]) -> String {
     let extra: String = extra.iter().map(|line| format!("    {line}\n")).collect();
     format!(
@@ -53,14 +53,14 @@ fn configuration(org: &str, repos: &str, key: &Path, extra: &[&str]) -> String {
     )
 }
 
-/// What a session brought.
+/// The results of a session.
 struct Collected {
     observations: Vec<Observation>,
     account: SessionSummary,
     waits: Vec<(WaitReason, SignedDuration)>,
 }
 
-/// Remembers the waits it is told of, each when it begins.
+/// Records every wait and the time at which it begins.
 #[derive(Default)]
 struct Waits(Mutex<Vec<(WaitReason, Timestamp, SignedDuration)>>);
 
@@ -86,7 +86,7 @@ fn collect(url: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
     collect_of(url, "\"*\"", extra)
 }
 
-/// Connects to `url` and collects what is there of `repos`.
+/// Connects to `url` and collects `repos`.
 fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
     provider();
     let env = environment(url);

@@ -1,8 +1,8 @@
-//! Recorded answers of the real host, put where they belong and where they do not: nothing real may make a run
-//! panic, lie or stop.
+//! Recorded answers of the real host, in the right and in the wrong places: no real answer may make a run panic, lie or
+//! stop.
 //!
-//! The fixtures are made by hand in the shape of recordings. `EVIDENCE_RECORDINGS` names a directory with more of
-//! the same shape, to try a larger collection.
+//! The fixtures are hand-written in the format of recordings. `EVIDENCE_RECORDINGS` names a directory with more
+//! recordings in the same format.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{configuration, environment, run};
 
-/// The calls of a run over one listed repository and over discovery, each of which a recording can answer.
+/// The calls of a run with one listed repository and of a run with discovery. A recording can answer each of them.
 const PLACES: &[&str] = &[
     "/orgs/acme",
     "/orgs/acme/repos",
@@ -49,7 +49,7 @@ fn recordings() -> Vec<(String, Recording)> {
     all
 }
 
-/// A host on which everything is in order, answer by answer.
+/// A host that passes every check, answer by answer.
 fn sound() -> Replay {
     let web = json!({"id": 1, "name": "web", "full_name": "acme/web", "archived": false});
     let organization = json!({"login": "acme", "id": 1, "two_factor_requirement_enabled": true});
@@ -72,10 +72,10 @@ fn sound() -> Replay {
         .recording(good("/repos/acme/web/contents/CODEOWNERS", file))
 }
 
-/// What one run came to.
+/// The result of one run.
 struct Ran {
     exit: Exit,
-    /// Status and reason of each control, if there is a bundle.
+    /// Status and reason of each control, if the run wrote a bundle.
     controls: Option<Vec<(String, Status, String)>>,
     complete: bool,
     errors: usize,
@@ -94,7 +94,7 @@ fn collect(replay: Replay, repos: &str) -> Ran {
     let arguments = ["collect", "-q", "-c", config.to_str().unwrap(), "-o", out.to_str().unwrap()];
     let exit = run(&env, &arguments);
     assert!(server.violations().is_empty(), "{:?}", server.violations());
-    // Without a bundle, the directory that was made for it is gone too.
+    // Without a bundle, the run also removes the directory that it created.
     let Ok(mut files) = fs::read_dir(&out) else {
         return Ran { exit, controls: None, complete: false, errors: 0 };
     };
@@ -136,7 +136,7 @@ fn the_sound_host_is_sound() {
     }
 }
 
-/// Each recording in each place: 8 times as many runs as recordings, for discovery and for a listed repository.
+/// Each recording in each place: 8 runs for each recording with discovery, and 8 with a listed repository.
 #[test]
 fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
     let mut bundles = 0;
@@ -156,7 +156,7 @@ fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
                 assert_eq!(ran.exit == Exit::Collection, ran.errors > 0, "{at}");
                 assert!(ran.complete || ran.exit != Exit::Success, "{at}");
                 for (control, status, reason) in controls {
-                    // A place that was not read cannot fail: only a readable setting or a clear "none" can.
+                    // An unread place cannot fail: only a readable setting or a clear "none" can.
                     let unread = [
                         "host_error",
                         "permission_denied",
@@ -181,7 +181,7 @@ fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
     assert!(bundles > 20, "{bundles} bundles: the recordings stop most runs");
 }
 
-/// Servers that say no more than they must: a host of the same family, a proxy, a mock of somebody else's.
+/// Servers with minimal answers: a host of the same family, a proxy, a third-party mock.
 #[test]
 fn terse_hosts_are_understood() {
     let bare = |path: &str, status, body| Recording::new(path, status, body);
@@ -207,7 +207,7 @@ fn terse_hosts_are_understood() {
     }
 }
 
-/// An answer that is not the setting must not move the setting's control to pass or fail.
+/// An answer without the setting must not make its control pass or fail.
 #[test]
 fn refusals_of_one_call_leave_that_control_unverified_and_the_others_alone() {
     let refusals = [

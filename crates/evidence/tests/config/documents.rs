@@ -44,7 +44,7 @@ fn the_template_is_valid_with_everything_uncommented() {
         })
         .collect();
     assert!(uncommented >= 20, "only {uncommented} settings");
-    // A role is only for this mode; the template has the other one.
+    // Only this mode accepts a role; the template uses the other mode.
     let text = text.replace("mode: env", "mode: assume_role");
     let config = accept(&text);
     assert!(config.upload.is_some());

@@ -1,4 +1,4 @@
-//! Files that are not what they should be: each is refused with words of its own, quickly, and without a panic.
+//! Invalid and hostile files: the decoder rejects each with a specific message, quickly, and without a panic.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,8 +9,7 @@ use proptest::prelude::*;
 
 use super::{MINIMAL, accept, env, fixtures, load, refuse, with_host_line};
 
-/// What refusing may take. Generous, because the machine that tests may be busy: what grows without bound takes
-/// minutes, not a second.
+/// The time limit for a refusal. It is generous because the machine may be busy; unbounded work would take minutes.
 const QUICKLY: Duration = Duration::from_secs(30);
 
 /// The message of a file that has a single problem without a line.
@@ -62,7 +61,7 @@ fn a_huge_file_is_refused_by_its_size() {
     assert!(load_path(&path).contains("exceeds 1024 KiB"));
     assert!(start.elapsed() < QUICKLY);
 
-    // A comment can fill the file to the last byte allowed, and not one further.
+    // A comment can fill the file up to the last allowed byte, but no further.
     let limit = usize::try_from(MAX_FILE_BYTES).unwrap();
     let filled = |bytes: usize| format!("{MINIMAL}#{}", "x".repeat(bytes - MINIMAL.len() - 1));
     fs::write(&path, filled(limit)).unwrap();
@@ -100,7 +99,7 @@ fn line_ends_and_byte_order_marks_of_other_systems_are_accepted() {
     accept(format!("\u{feff}{MINIMAL}"));
     accept(format!("---\n{MINIMAL}...\n"));
     accept(format!("%YAML 1.2\n---\n{MINIMAL}"));
-    // The column is counted without the mark, and the carriage return is not part of what is shown.
+    // The column does not count the byte order mark, and the message does not show the carriage return.
     let error = refuse(format!("\u{feff}{}", MINIMAL.replace("acme", "123").replace('\n', "\r\n")));
     assert_eq!((error.problems[0].line, error.problems[0].column), (Some(6), Some(10)));
     assert!(!error.render(false).contains('\r'));
@@ -115,7 +114,7 @@ fn a_column_counts_characters() {
     assert_eq!((alias.line, alias.column), (Some(3), Some(20)));
 }
 
-/// U+009B begins an escape sequence just as the two characters ESC and [ do.
+/// U+009B begins an escape sequence, like the two characters ESC and [.
 #[test]
 fn a_line_is_shown_without_what_a_terminal_obeys() {
     for character in ['\u{1b}', '\u{8a}', '\u{9b}', '\u{7f}', '\u{200b}', '\u{202e}'] {
@@ -146,7 +145,7 @@ fn an_alias_bomb_is_refused_before_it_is_built() {
     assert!(took < QUICKLY);
     assert!(error.problems[0].message.contains("expand to more than"), "{error:?}");
 
-    // One long text, many times over.
+    // One long text, repeated many times.
     let quadratic = format!("a: &a {}\nb: [{}]\n", "x".repeat(400_000), vec!["*a"; 100_000].join(", "));
     let start = Instant::now();
     assert!(refuse(&quadratic).problems[0].message.contains("expand to more than"));
@@ -325,7 +324,7 @@ fn a_pasted_private_key_is_never_shown() {
     }
 }
 
-/// Pieces that YAML gives a meaning to, and pieces of a configuration.
+/// YAML syntax, and parts of a configuration.
 fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::sample::select(vec![
@@ -395,7 +394,7 @@ fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Whatever it is, it is refused or accepted, and what is refused can be shown.
+/// The decoder accepts or rejects any input, and can render every rejection.
 fn survives(bytes: &[u8]) {
     let start = Instant::now();
     if let Err(error) = load(bytes) {
@@ -445,7 +444,7 @@ proptest! {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let line = at.index(lines.len());
         let changed = &mut lines[line];
-        // In the place of the value, as a paste would be.
+        // In place of the value, like a paste.
         let value_at = changed.find(": ").map_or(changed.len(), |colon| colon + 2);
         changed.truncate(value_at);
         changed.push_str(&secret);

@@ -1,4 +1,4 @@
-//! One fixture for each rule: the place, the key, the message and the help of every problem are in the snapshot.
+//! One fixture for each rule. The snapshot contains the place, key, message and help of every problem.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ fn valid_fixtures_are_accepted() {
     }
 }
 
-/// The words house rules ask of every message.
+/// The wording that the style rules require of every message.
 #[test]
 fn messages_are_lower_case_and_say_what_to_do() {
     for (name, bytes) in fixtures("invalid") {

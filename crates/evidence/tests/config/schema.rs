@@ -1,5 +1,5 @@
-//! The published schema against the decoder: the same keys, the same defaults, and the same verdicts as far as a
-//! schema can say.
+//! The published schema against the decoder: the same keys, the same defaults, and the same verdicts where a schema can
+//! express them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::validator::Validator;
 use super::{MINIMAL, fixtures, load, refuse};
 
-/// Fixtures whose rule a schema cannot say, or that are no YAML at all: only the decoder refuses them.
+/// Fixtures that only the decoder rejects: a schema cannot express the rule, or the file is not YAML.
 const DECODER_ONLY: &[&str] = &[
     "altcloud-admin",
     "altcloud-customer",
@@ -44,7 +44,7 @@ fn validator() -> Validator {
     Validator::new(schema())
 }
 
-/// The file as an editor's YAML support would hand it to the schema; none if it is no YAML.
+/// The file as an editor's YAML support passes it to the schema; `None` if it is not YAML.
 fn as_json(text: &str) -> Option<Value> {
     // The booleans of YAML 1.2, as in the tool and in editors.
     let options = serde_saphyr::options! { strict_booleans: true };
@@ -76,11 +76,11 @@ fn with(path: &str, value: Option<&Value>) -> String {
         Some(value) => drop(parent.insert(name.to_owned(), value.clone())),
         None => drop(parent.remove(name)),
     }
-    // Exactly one of the two may be there.
+    // Exactly one of the two is allowed.
     if name == "private_key_path" && value.is_some() {
         parent.remove("private_key_env");
     }
-    // A role is only for the mode that assumes one.
+    // Only the mode that assumes a role accepts one.
     if path == "sources.cloud.mode" && value == Some(&json!("env")) {
         ["role_arn", "external_id", "session_duration"].iter().for_each(|key| drop(parent.remove(*key)));
     }
@@ -95,7 +95,7 @@ fn what_the_decoder_accepts_the_schema_accepts() {
     files.push(("template".to_owned(), template("acme", "key.pem").into_bytes()));
     for (name, bytes) in files {
         assert!(load(&bytes).is_ok(), "{name}");
-        // The anchors fixture uses merges, which editors expand before they validate; so does the library.
+        // The anchors fixture uses merges. Editors expand them before validation, and so does the library.
         let value = as_json(std::str::from_utf8(&bytes).unwrap()).unwrap();
         validator.validate(&value).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
@@ -107,7 +107,7 @@ fn what_the_schema_refuses_the_decoder_refuses() {
     let mut unsaid = Vec::new();
     for (name, bytes) in fixtures("invalid") {
         refuse(&bytes);
-        // What is not YAML never reaches a schema.
+        // A file that is not YAML never reaches the schema.
         let Some(value) = as_json(std::str::from_utf8(&bytes).unwrap()) else { continue };
         if validator.validate(&value).is_ok() {
             unsaid.push(name);
@@ -123,7 +123,7 @@ fn what_the_schema_refuses_the_decoder_refuses() {
 #[test]
 fn every_key_of_the_schema_is_one_the_decoder_reads() {
     for (path, key) in keys(&schema(), "") {
-        // A value no key takes: the decoder must complain about this very key.
+        // A value that no key accepts: the decoder must report this key.
         let wrong = json!([[1]]);
         let error = refuse(with(&path, Some(&wrong)));
         assert!(
@@ -139,7 +139,7 @@ fn every_key_of_the_schema_is_one_the_decoder_reads() {
 
 #[test]
 fn every_key_the_decoder_knows_is_in_the_schema() {
-    // The decoder names the keys of a section when it meets one that it does not know.
+    // For an unknown key, the decoder lists the section's keys.
     let keys: Vec<String> = keys(&schema(), "").into_iter().map(|(path, _)| path).collect();
     for section in [
         "",
@@ -166,7 +166,7 @@ fn every_key_the_decoder_knows_is_in_the_schema() {
     }
 }
 
-/// Lists of sections: their keys have no dotted path.
+/// Lists of sections, whose keys have no dotted path.
 #[test]
 fn every_key_of_a_listed_section_is_in_the_schema_and_in_the_reference() {
     let schema = schema();

@@ -1,4 +1,4 @@
-//! What a valid file turns into: defaults, overrides, expansion.
+//! The values that a valid file produces: defaults, overrides, expansion.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -194,7 +194,7 @@ fn names_of_branches_follow_git() {
             Branch::Named(good.to_string())
         );
     }
-    // A bare `~` is nothing in YAML; this is text, with quotes and without.
+    // A bare `~` is null in YAML; these values are text, with and without quotes.
     for word in ["~DEFAULT_BRANCH", "\"~DEFAULT_BRANCH\"", "'~DEFAULT_BRANCH'"] {
         let config = accept(with_host_line(&format!("branch: {word}")));
         assert_eq!(config.source::<CodeHostConfig>().unwrap().branch, Branch::Default, "{word}");

@@ -1,7 +1,7 @@
-//! A large organization at a host where every tenth request goes wrong, in all the ways that there are, by a seed.
+//! A large organization at a host where every tenth request fails, with every kind of fault, selected by a seed.
 //!
-//! About 1,000 requests; `EVIDENCE_CHAOS=full` makes it 10,000, which takes minutes. `EVIDENCE_CHAOS_SEED` sets the seed,
-//! which is printed:
+//! About 1,000 requests; with `EVIDENCE_CHAOS=full` 10,000, which takes minutes. `EVIDENCE_CHAOS_SEED` sets the seed,
+//! which the test prints:
 //!
 //! ```sh
 //! EVIDENCE_CHAOS=full EVIDENCE_CHAOS_SEED=7 cargo test -p evidence --test faults chaos -- --nocapture
@@ -20,19 +20,19 @@ use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server, large_organization};
 use crate::kinds::{Again, Place, kinds};
 use crate::ran::{Ran, whole};
 
-/// The share of requests that go wrong.
+/// The share of requests that fail.
 const SHARE: f64 = 0.1;
 
-/// How often one request may go wrong so that the last attempt does not.
+/// How often one request may fail so that its last attempt succeeds.
 const PASSING: u64 = 4;
 
-/// How long a request may take, in seconds: what never ends is waited for this long.
+/// The time-out of a request in seconds. A request without an answer takes this long.
 const TIMEOUT: &str = "1";
 
 /// Repositories on a page.
 const PAGE: usize = 100;
 
-/// Repositories that take about 1,000 requests, and 10,000.
+/// The numbers of repositories for about 1,000 and 10,000 requests.
 const SMALL: u32 = 430;
 const FULL: u32 = 4_300;
 
@@ -49,7 +49,7 @@ fn seed() -> u64 {
     set.map_or(20_261_121, |seed| seed.parse().unwrap_or_else(|_| panic!("{seed} is no seed: a number is")))
 }
 
-/// Runs against `host` as it is, by a clock that both go by.
+/// Runs against `host` with documented limits; the run and the host share a clock.
 fn collect(host: CodeHost) -> (Server, Exit, Ran) {
     let clock = Clock::manual(Timestamp::now());
     let hands = clock.clone();
@@ -64,7 +64,7 @@ fn collect(host: CodeHost) -> (Server, Exit, Ran) {
     (server, exit, ran)
 }
 
-/// One line of figures.
+/// Prints one line of figures.
 fn told(what: &str, seed: u64, server: &Server, lost: usize, lies: usize, began: Instant) {
     let kinds = server.faults_injected();
     let faults: u64 = kinds.values().sum();
@@ -76,7 +76,7 @@ fn told(what: &str, seed: u64, server: &Server, lost: usize, lies: usize, began:
     );
 }
 
-/// Property (a): whatever passes within the attempts leaves no trace.
+/// Property (a): faults that end before the last attempt leave no trace.
 fn passes(repositories: u32) {
     let (seed, began) = (seed(), Instant::now());
     let (_, exit, truth) = collect(large_organization(repositories));
@@ -94,10 +94,10 @@ fn passes(repositories: u32) {
         (0, Vec::new(), Vec::new()),
         "seed {seed}"
     );
-    // The names of requests and the host's address differ, and with them the documents that hold them.
+    // Documents with request ids or the host's address differ.
     let changing =
         ["hints", "normalized", "observations", "scope"].map(|name| format!("derived/{name}.json"));
-    // And the files for people, which are made from those and name the bundle.
+    // The files for people differ too: they are generated from those documents and name the bundle.
     let changing: Vec<String> =
         changing.into_iter().chain(evidence_report::VIEWS.map(str::to_owned)).collect();
     let differ: Vec<&String> = (ran.files.keys())
@@ -106,7 +106,7 @@ fn passes(repositories: u32) {
     assert!(differ.is_empty() && ran.files.len() == truth.files.len(), "seed {seed}: {differ:?}");
 }
 
-/// Property (b): whatever stays costs what it hits, and no check says what nobody read.
+/// Property (b): lasting faults affect only what they hit, and no check claims a result for unread data.
 fn stays(repositories: u32) {
     let (seed, began) = (seed(), Instant::now());
     let (_, exit, truth) = collect(large_organization(repositories));
@@ -116,7 +116,7 @@ fn stays(repositories: u32) {
     let all: Vec<FaultKind> = kinds().into_iter().map(|kind| kind.fault).collect();
     let everywhere =
         kinds().into_iter().filter(|kind| kind.place == Place::Everywhere).map(|kind| kind.fault);
-    // Not the connection test and not the first page: without them there is nothing to lose.
+    // Spares the connection test and the first page: without them the run reads nothing.
     let host = large_organization(repositories)
         .fault(lasting("/repos/*", everywhere.collect()))
         .fault(lasting("/organizations/*", all));
@@ -129,7 +129,7 @@ fn stays(repositories: u32) {
     assert_eq!(exit, Exit::Collection, "seed {seed}");
     let codes: BTreeSet<&str> = ran.errors.iter().map(|(code, ..)| code.as_str()).collect();
     assert!(codes.is_subset(&BTreeSet::from(["host_error", "not_found"])), "seed {seed}: {codes:?}");
-    // Whatever is not as it was is told as what could not be verified, or was never heard of.
+    // A check that differs is "not verifiable" or absent.
     for (question, verdicts) in &truth.checks {
         let Some(now) = ran.checks.get(question).filter(|now| *now != verdicts) else { continue };
         assert!(
@@ -143,7 +143,7 @@ fn stays(repositories: u32) {
     }
 }
 
-/// What met a fault: repositories by name, and pages by number.
+/// The requests that met a fault: repositories by name, and pages by number.
 struct Hit {
     repositories: BTreeSet<String>,
     pages: BTreeSet<usize>,
@@ -166,7 +166,7 @@ impl Hit {
     }
 
     fn name(&self, name: &str) -> bool {
-        // The pages are in the order of the numbers in the names.
+        // The pages follow the order of the numbers in the names.
         let number: Option<usize> = name.strip_prefix("service-").and_then(|number| number.parse().ok());
         let page = number.map(|number| number / PAGE + 1);
         self.repositories.contains(name) || page.is_some_and(|page| self.pages.contains(&page))
@@ -176,7 +176,7 @@ impl Hit {
         subject.strip_prefix("acme/").is_some_and(|name| self.name(name))
     }
 
-    /// Whether a missing artifact is one of what was hit.
+    /// Whether a fault explains a missing artifact.
     fn explains(&self, path: &str) -> bool {
         let name = path.strip_prefix("sources/codehost/repo_acme_");
         name.and_then(|name| name.split('_').next()).is_some_and(|name| self.name(name))

@@ -1,6 +1,6 @@
-//! An endpoint that fails for every repository is given up; one that answers now and then is not.
+//! The tool gives up an endpoint that fails for every repository, but not one that answers occasionally.
 //!
-//! 200 repositories and time-outs of a second; `EVIDENCE_CIRCUIT=full` makes it 2,000 and the default of 60 seconds, which
+//! 200 repositories and time-outs of a second; with `EVIDENCE_CIRCUIT=full` 2,000 and the default of 60 seconds, which
 //! takes minutes:
 //!
 //! ```sh
@@ -27,7 +27,7 @@ const ATTEMPTS: u64 = 5;
 /// Requests in flight by default.
 const CONCURRENCY: u64 = 32;
 
-/// Repositories, seconds for one request, and how long a run with an endpoint that hangs may take.
+/// Repositories, the time-out of a request in seconds, and the time limit for a run with an endpoint that hangs.
 fn size() -> (u32, &'static str, Duration) {
     match std::env::var("EVIDENCE_CIRCUIT").as_deref() {
         Err(_) => (200, "1", Duration::from_secs(15)),
@@ -52,7 +52,7 @@ fn collect(host: CodeHost, timeout: &str, more: &str) -> (Server, Ran) {
     (server, ran)
 }
 
-/// The messages of errors about looks that were not asked.
+/// The error messages of skipped looks.
 fn not_asked<'a>(ran: &'a Ran, what: &str) -> Vec<&'a str> {
     let start = format!("{what}: not asked: ");
     let errors = ran.errors.iter().filter(|(code, ..)| code == "host_error");
@@ -64,7 +64,7 @@ fn asked(server: &Server, part: &str) -> u64 {
     requests.iter().filter(|request| request.path().contains(part)).count().try_into().unwrap()
 }
 
-/// A host that never answers one kind of question costs the time of the first ones, and nothing else.
+/// A host that never answers one kind of request costs only the time of the first requests.
 #[test]
 fn an_endpoint_that_hangs_is_given_up() {
     let (repositories, timeout, patience) = size();
@@ -85,7 +85,7 @@ fn an_endpoint_that_hangs_is_given_up() {
     assert!(took < patience, "{took:?}");
     assert!(asked <= CONCURRENCY * (ATTEMPTS + 1), "{asked}");
     assert_eq!(exit, Exit::Collection);
-    // Everything else is there.
+    // The run collects everything else.
     assert_eq!(ran.altered(&truth), Vec::<&str>::new());
     assert!(
         ran.lost(&truth)
@@ -102,16 +102,16 @@ fn an_endpoint_that_hangs_is_given_up() {
             assert_eq!(verdicts, &truth.checks[question], "{question:?}");
         }
     }
-    // Each look is an error; most say that they were not asked, and why.
+    // Each look is an error; most messages say that the tool skipped it, and why.
     assert_eq!(ran.errors.len(), repositories as usize);
-    // Each of the first nineteen that fail makes room for another.
+    // Each of the first nineteen failures makes room for one more request.
     assert!(spared.len() as u64 >= u64::from(repositories) - CONCURRENCY - 19, "{}", spared.len());
     let why = "not asked: 20 consecutive requests failed: no answer within";
     assert!(spared.iter().all(|message| message.contains(why)), "{}", spared[0]);
     assert!(ran.warnings.contains("endpoint_given_up"), "{:?}", ran.warnings);
 }
 
-/// One request at a time: the retries of the others end early, or 20 failures would take hours.
+/// One request at a time: the retries of later requests end early, or 20 failures would take hours.
 #[test]
 fn retries_end_early_where_nothing_ever_answers() {
     let host = large_organization(60).fault(Fault::on(PROTECTION).kind(FaultKind::Status(502, Body::Json)));
@@ -121,7 +121,7 @@ fn retries_end_early_where_nothing_ever_answers() {
     assert!(asked <= 5 * ATTEMPTS + 15, "{asked}");
 }
 
-/// Each place of a file is an endpoint of its own: that the others answer says nothing about it.
+/// Each place of a file is a separate endpoint: answers of the others say nothing about it.
 #[test]
 fn the_last_place_of_a_file_is_given_up_by_itself() {
     let fault = Fault::on("*/contents/docs/CODEOWNERS").kind(FaultKind::Status(502, Body::Json));
@@ -132,7 +132,7 @@ fn the_last_place_of_a_file_is_given_up_by_itself() {
     assert_eq!(ran.errors.len(), 30);
 }
 
-/// What passes within the attempts leaves no trace, although nothing of this kind has answered before.
+/// Faults that end before the last attempt leave no trace, even without an earlier answer from this endpoint.
 #[test]
 fn faults_that_pass_never_open_it() {
     let (_, truth) = collect(large_organization(100), "30", "");
@@ -144,7 +144,8 @@ fn faults_that_pass_never_open_it() {
     }
 }
 
-/// Nineteen failures before the first answer, or nine of ten repositories that fail for good: nothing is given up.
+/// With nineteen failures before the first answer, or lasting failures for nine of ten repositories, the tool does not
+/// give up the endpoint.
 #[test]
 fn what_answers_now_and_then_is_never_given_up() {
     let (_, truth) = collect(large_organization(150), "30", "");

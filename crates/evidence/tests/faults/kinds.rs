@@ -1,52 +1,52 @@
-//! Every kind of fault, and what is expected of a run that meets it.
+//! Every kind of fault, and the expected result of a run that meets it.
 
 use sandbox::{BadLink, Body, FaultKind};
 use serde_json::json;
 
-/// What a kind does to the answer it hits, for as long as it lasts.
+/// The effect of a lasting fault on the answer that it hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Harm {
-    /// It is lost, and an error says so with this code.
+    /// The answer is lost, and an error with this code reports it.
     Lost(&'static str),
-    /// It may be lost, with this code; where the fault hits nothing that is used, it is as it was.
+    /// The answer may be lost, with this code; if the fault hits only unused parts, nothing changes.
     Maybe(&'static str),
-    /// It is not shown: no error, but a check that says why it cannot be verified.
+    /// The host denies the answer: no error, but a "not verifiable" check with this reason.
     Denied(&'static str),
     /// Nothing is lost.
     None,
-    /// The host leaves entries of a listing out, well-formed. Nobody can know which: an error says so if others came
-    /// twice, else a warning says how many.
+    /// The host omits entries of a listing, in a well-formed answer, so the tool cannot know which. If other entries
+    /// appear twice it reports an error, otherwise a warning with the number of missing entries.
     Unseen,
 }
 
-/// What happens to a request that meets the fault.
+/// Whether the tool retries a request that meets the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// It is asked again, so that a fault that passes leaves no trace.
+    /// The tool retries it, so a temporary fault leaves no trace.
     Asked,
-    /// The answer stands, since it would be the same: the fault costs what it hits even if it passes.
+    /// The tool accepts the answer, because a retry would return the same: even a temporary fault affects what it hits.
     Stands,
 }
 
-/// Where a kind can be.
+/// Where a kind can occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Everywhere,
-    /// Only where there are pages.
+    /// Only in paged listings.
     Listings,
 }
 
-/// How long a request may take where something takes longer.
+/// The time-out for slow faults.
 const SHORT: &str = "1";
 
-/// How long a request may take where nothing does.
+/// The time-out for all other faults.
 pub(crate) const LONG: &str = "30";
 
-/// Faults that pass: fewer than there are attempts.
+/// How often a temporary fault occurs: fewer times than the number of attempts.
 pub(crate) const PASSING: u64 = 2;
 
 impl Kind {
-    /// How long a request may take, in seconds.
+    /// The time-out of a request, in seconds.
     pub(crate) fn timeout(&self) -> &'static str {
         if self.slow { SHORT } else { LONG }
     }
@@ -60,13 +60,13 @@ pub(crate) struct Kind {
     pub(crate) harm: Harm,
     pub(crate) again: Again,
     pub(crate) place: Place,
-    /// It lasts until the client's patience ends, in real time.
+    /// The fault lasts until the client's time-out, in real time.
     pub(crate) slow: bool,
 }
 
 const HOST_ERROR: Harm = Harm::Lost("host_error");
 
-/// Two gigabytes.
+/// 2 GiB.
 const HUGE: u64 = 2 << 30;
 
 fn kind(name: &'static str, fault: FaultKind, harm: Harm, again: Again) -> Kind {
@@ -81,7 +81,7 @@ fn header(name: &str, value: &str) -> (String, Option<String>) {
     (name.to_owned(), Some(value.to_owned()))
 }
 
-/// The table. `FaultKind::Refuse`, which strikes the bystanders too, has a test of its own.
+/// The table. `FaultKind::Refuse`, which also affects other requests, has its own test.
 pub(crate) fn kinds() -> Vec<Kind> {
     use Again::{Asked, Stands};
     let secondary = |retry_after, headers, status| FaultKind::SecondaryLimit { retry_after, headers, status };

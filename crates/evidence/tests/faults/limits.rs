@@ -1,6 +1,6 @@
-//! A host that enforces what it documents is never asked too fast: with the settings that nobody changed.
+//! With default settings, the tool never exceeds the limits that a host documents and enforces.
 //!
-//! The host goes by the run's own clock, so that minutes and hours pass as the run waits, and nobody sleeps.
+//! The host uses the run's clock, so minutes and hours pass as the run waits, without real sleeps.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use sandbox::{DEMO_TOKEN, Fault, FaultKind, large_organization};
 
 use crate::ran::{Ran, run};
 
-/// What the host documents: requests in any minute.
+/// The documented limit: requests in any minute.
 const PER_MINUTE: usize = 900;
 
-/// What the host documents: requests in flight.
+/// The documented limit: requests in flight.
 const AT_ONCE: u64 = 100;
 
 fn collect(server: &Server, clock: Clock, repositories: &str, extra: &str) -> Ran {
@@ -26,7 +26,7 @@ fn collect(server: &Server, clock: Clock, repositories: &str, extra: &str) -> Ra
     run("[CC6.1, CC6.6, CC7.2]", &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], clock).unwrap()
 }
 
-/// The host with its documented limits, by the run's clock, and what it collects when each request arrives.
+/// The host with its documented limits and the run's clock, and the arrival times of requests.
 fn limited(host: CodeHost, clock: &Clock) -> (Server, Arc<Mutex<Vec<Timestamp>>>) {
     let arrivals: Arc<Mutex<Vec<Timestamp>>> = Arc::default();
     let (hands, arrived) = (clock.clone(), Arc::clone(&arrivals));
@@ -74,7 +74,7 @@ fn the_documented_limits_are_never_met() {
     let busiest = busiest_minute(&arrivals);
     assert!(busiest <= PER_MINUTE, "{busiest} requests in a minute");
     assert!(server.highest_concurrency() <= AT_ONCE, "{} at once", server.highest_concurrency());
-    // The hour that the limit asks for, and some minutes of the pace on both sides of it.
+    // The hour of the limit, and a few minutes of pacing before and after it.
     let took = clock.now().duration_since(began);
     assert!(took < SignedDuration::from_mins(66), "{took:#}");
     println!(
@@ -85,7 +85,7 @@ fn the_documented_limits_are_never_met() {
     );
 }
 
-/// Where repositories have moved, what the run asks for is asked for twice, and the host counts both.
+/// If repositories have moved, every request takes two, and the host counts both.
 #[test]
 fn a_redirect_is_a_request_like_any_other() {
     const REPOSITORIES: usize = 300;
@@ -127,7 +127,7 @@ fn concurrency_halves_and_grows_back() {
         assert_eq!((ran.errors.len(), ran.retries), (0, 1));
         server.highest_concurrency()
     };
-    // The listing is asked alone, and fewer than 20 answers follow.
+    // The tool requests the listing alone, and fewer than 20 answers follow.
     assert_eq!(highest(5), 4);
     assert_eq!(highest(120), 8);
 }

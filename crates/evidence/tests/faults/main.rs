@@ -1,14 +1,14 @@
-//! What a run comes to when the network and the hosts misbehave, in every way the sandbox knows.
+//! Runs with network and host faults of every kind that the sandbox supports.
 //!
-//! Two properties: a run that outlasts its faults ends byte for byte like a run without them (`matrix`, `chaos`), and one
-//! that does not ends truthfully: what is healthy is there, the rest is an error with a reason, and no check says what
-//! nobody read. `sources` has the second one for the other sources, `limits` that a host is never asked too fast, `scale`
-//! how long that takes.
+//! Two properties: a run with temporary faults ends byte for byte like a run without faults (`matrix`, `chaos`); and a
+//! run with lasting faults stays truthful: it collects everything that the faults do not hit, reports the rest as
+//! errors with reasons, and no check claims a result for unread data. `sources` tests the second property for the other
+//! sources, `limits` that the tool never exceeds a host's limits, `scale` the duration under those limits.
 //!
-//! What was kept of earlier runs must not show either: `revalidation` has that nothing outdated is ever told, whatever
-//! changes at the host and whatever becomes of the cache, `resume` that a killed run is continued.
+//! The cache of earlier runs must not affect results: `revalidation` tests that a run never reports outdated data,
+//! whatever changes at the host or damages the cache; `resume` tests that a run continues a killed one.
 //!
-//! Waits go by a manual clock; only time-outs take time. Everything else is real, the port included.
+//! Waits use a manual clock; only time-outs take time. Everything else is real, including the port.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! All kinds of faults against all endpoints of the code host: those that pass, and those that stay.
+//! All kinds of faults against all endpoints of the code host, temporary and lasting.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server};
 use crate::kinds::{Again, Harm, Kind, LONG, PASSING, Place, kinds};
 use crate::ran::{Ran, injected, run, side_by_side};
 
-/// An organization in which every look has another outcome, on three pages. The one that is asked for a file's own bytes
-/// has a file of more than a megabyte.
+/// An organization on three pages in which every look has a different outcome. The repository whose raw file the tool
+/// requests has a file of more than a megabyte.
 fn host(endpoint: &Endpoint) -> CodeHost {
     let strong = || Protection::new().reviews(2).status_checks(["ci/build"]).enforce_admins(true);
     let owners = || File::text("* @acme/all\n");
@@ -57,12 +57,12 @@ fn collect_by(
     run("[CC6.1, CC6.6, CC7.2]", &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], clock)
 }
 
-/// What lies behind an endpoint.
+/// What depends on an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behind {
     /// The connection.
     All,
-    /// The repositories of a page, the first of which is named first.
+    /// The repositories of a page, in order.
     Page(&'static [&'static str]),
     /// A repository's protection, or its owners.
     Look(&'static str, &'static str),
@@ -72,7 +72,7 @@ enum Behind {
 struct Endpoint {
     name: &'static str,
     pattern: &'static str,
-    /// Requests that the pattern matches too and that are spared.
+    /// The number of earlier matching requests to spare.
     after: u64,
     behind: Behind,
     repos: &'static str,
@@ -175,34 +175,34 @@ impl Endpoint {
         self.after > 0
     }
 
-    /// What the kind does here.
+    /// The effect of the kind at this endpoint.
     fn harm(&self, kind: &Kind) -> Harm {
         match (kind.name, self.behind) {
-            // What was there and then was not is no refusal, and a page that is not there is not "not shown".
+            // A file that disappears between two requests is not a refusal, and a missing page is not "not shown".
             ("redirect to nothing", Behind::Page(_)) => Harm::Lost("not_found"),
             ("redirect to nothing", _) if self.is_raw() => Harm::Lost("host_error"),
-            // "Not found" is what it says of this one anyway.
+            // This endpoint answers "Not Found" anyway.
             ("redirect to nothing", _) if self.name == "whether a repository is there" => Harm::None,
-            // Bytes are bytes: there are no numbers in them, nor is there a shape that they could have.
+            // Raw bytes have no numbers and no shape for a fault to change.
             (..) => kind.harm,
         }
     }
 
-    /// Whether this subject's check of this rule is behind the endpoint.
+    /// Whether this subject's check of this rule depends on the endpoint.
     fn is_behind(&self, rule: &str, subject: &str) -> bool {
         let repository = subject.strip_prefix("acme/").unwrap_or_default();
         match self.behind {
             Behind::All => true,
-            // What comes after a page that does not tell of the next one is lost with it.
+            // A page without a link to the next page also loses all later pages.
             Behind::Page(_) => !repository.is_empty(),
-            // The other looks at a repository that nobody can show to be there are in doubt with it.
+            // If the tool cannot confirm that the repository exists, its other looks are in doubt too.
             Behind::Look("ghost", _) => repository == "ghost",
             Behind::Look(name, known) => repository == name && rule == known,
         }
     }
 }
 
-/// Runs `case` for every kind at every endpoint, of those that are `wanted`. Gives their number.
+/// Runs `case` for every `wanted` combination of kind and endpoint. Returns their number.
 fn every(
     wanted: impl Fn(&Kind, &Endpoint) -> bool,
     case: impl Fn(&Kind, &Endpoint) -> Result<(), String> + Sync,
@@ -217,12 +217,12 @@ fn every(
     })
 }
 
-/// What the run is without faults.
+/// The run without faults.
 fn truth(endpoint: &Endpoint) -> Ran {
     collect(&host(endpoint).serve().unwrap(), endpoint, LONG).unwrap()
 }
 
-/// The truth for each endpoint.
+/// The run without faults for each endpoint.
 fn truths() -> Vec<(&'static str, Ran)> {
     ENDPOINTS.iter().map(|endpoint| (endpoint.name, truth(endpoint))).collect()
 }
@@ -231,7 +231,7 @@ fn of<'a>(truths: &'a [(&'static str, Ran)], endpoint: &Endpoint) -> &'a Ran {
     &truths.iter().find(|(name, _)| *name == endpoint.name).unwrap().1
 }
 
-/// The truth is one that faults could change.
+/// The run without faults has outcomes that faults could change.
 #[test]
 fn the_run_without_faults_has_every_outcome() {
     let truth = truth(&ENDPOINTS[0]);
@@ -240,11 +240,11 @@ fn the_run_without_faults_has_every_outcome() {
         assert!(seen.contains(&status), "{status:?}");
     }
     assert_eq!((truth.artifacts().len(), truth.errors.len(), truth.retries), (14, 0, 0));
-    // And it is always the same.
+    // It is deterministic.
     assert_eq!(self::truth(&ENDPOINTS[0]), truth);
 }
 
-/// Property (a): what passes within the attempts leaves no trace.
+/// Property (a): faults that end before the last attempt leave no trace.
 #[test]
 fn faults_that_pass_leave_no_trace() {
     let truths = truths();
@@ -270,7 +270,7 @@ fn faults_that_pass_leave_no_trace() {
     println!("faults that pass: {cases} cases of kind and endpoint, no difference");
 }
 
-/// Property (b): what stays costs what it hits, and nothing else; and no check says what nobody read.
+/// Property (b): lasting faults affect only what they hit, and no check claims a result for unread data.
 #[test]
 fn faults_that_stay_cost_what_they_hit() {
     let truths = truths();
@@ -302,8 +302,8 @@ fn faults_that_stay_cost_what_they_hit() {
     println!("faults that stay: {cases} cases of kind and endpoint, 0 healthy artifacts lost, 0 lies");
 }
 
-/// A host that restarts refuses everybody for a while, and real time passes for it. By the machine's clock, then: the
-/// attempts of one request take a second and longer.
+/// A restarting host refuses all connections for some real time, so this test uses the machine's clock: the attempts of
+/// one request take a second or longer.
 #[test]
 fn a_host_that_restarts_leaves_no_trace() {
     let all = &ENDPOINTS[0];
@@ -317,7 +317,7 @@ fn a_host_that_restarts_leaves_no_trace() {
     }
 }
 
-/// A host that goes down in the middle and does not come back.
+/// A host that goes down during the run and stays down.
 #[test]
 fn a_host_that_is_gone_costs_what_was_not_read() {
     let all = &ENDPOINTS[0];
@@ -334,7 +334,7 @@ fn a_host_that_is_gone_costs_what_was_not_read() {
             "{:?}",
             ran.errors
         );
-        // Every look is there, as it was or as one that failed.
+        // Every look is present, unchanged or failed.
         assert!(truth.checks.keys().eq(ran.checks.keys()), "after {read}: {:?}", ran.checks);
         let unread = ran.checks.values().flatten().filter(|(_, reason)| reason == "host_error").count();
         assert!(unread > 0, "after {read}");
@@ -350,7 +350,7 @@ fn stayed(ran: &Ran, truth: &Ran, harm: Harm, endpoint: &Endpoint) -> Result<(),
     if !altered.is_empty() {
         return Err(format!("altered: {altered:?}"));
     }
-    // What differs is behind the endpoint.
+    // Only checks that depend on the endpoint differ.
     for (question, verdicts) in &truth.checks {
         if ran.checks.get(question) != Some(verdicts) && !endpoint.is_behind(&question.0, &question.1) {
             return Err(format!(

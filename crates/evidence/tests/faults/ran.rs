@@ -1,4 +1,4 @@
-//! A run up to its documents, and what two runs have in common.
+//! A run up to its documents, and the comparison of two runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -27,7 +27,7 @@ use evidence_screen::Screen;
 use sandbox::Server;
 use sha2::Digest as _;
 
-/// TLS is not used here, but the client wants to know whose it would be.
+/// The tests do not use TLS, but the client requires a crypto provider.
 pub(crate) fn provider() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -35,13 +35,13 @@ pub(crate) fn provider() {
     });
 }
 
-/// Runs side by side. Much of the time is spent on time-outs.
+/// Parallel runs. Time-outs take most of the time.
 const WORKERS: usize = 8;
 
-/// Failures that are told, of which there may be as many as cases.
+/// The maximum number of failures to print.
 const TOLD: usize = 20;
 
-/// Runs `case` for all of them, some at a time, and tells of those that failed. Gives their number.
+/// Runs `case` for all cases, several in parallel, and panics with the failures. Returns the number of cases.
 pub(crate) fn side_by_side<T: Sync>(cases: Vec<T>, case: impl Fn(&T) -> Result<(), String> + Sync) -> usize {
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -61,12 +61,12 @@ pub(crate) fn side_by_side<T: Sync>(cases: Vec<T>, case: impl Fn(&T) -> Result<(
     cases.len()
 }
 
-/// How many requests met a fault.
+/// The number of requests that met a fault.
 pub(crate) fn injected<Host>(server: &Server<Host>) -> u64 {
     server.faults_injected().values().sum()
 }
 
-/// One for all runs: making one takes longer than a run. No credential is in what these hosts show.
+/// Shared by all runs, because building a screen takes longer than a run. These hosts return no credentials.
 static SCREEN: LazyLock<Arc<Screen>> = LazyLock::new(|| Arc::new(Screen::new(&[])));
 
 struct Silent;
@@ -81,28 +81,28 @@ impl Reporter for Silent {
     fn screen(&self, _screen: &Arc<Screen>) {}
 }
 
-/// A check, without what it was read from: rule and subject.
+/// A check without its evidence: rule and subject.
 pub(crate) type Question = (String, String);
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
-    /// `sources/` and `derived/`, byte for byte. No file of theirs holds a time or a request's id, so that nothing has
-    /// to be left out before two runs are compared.
+    /// `sources/` and `derived/`, byte for byte. Their files contain neither times nor request ids, so two runs compare
+    /// directly.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
-    /// A question may have several answers: each page of a listing that is missing is one.
+    /// A check may have several verdicts: one for each missing page of a listing.
     pub(crate) checks: BTreeMap<Question, Vec<(Status, String)>>,
     /// Code, subject, message.
     pub(crate) errors: Vec<(String, String, String)>,
     /// Codes.
     pub(crate) warnings: BTreeSet<String>,
     pub(crate) retries: u64,
-    /// Answers that the host confirmed.
+    /// Cached answers that the host confirmed.
     pub(crate) revalidated: u64,
     pub(crate) requests: u64,
 }
 
-/// What a run says of an organization.
+/// A run's statements about an organization.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Said<'a> {
     files: &'a BTreeMap<String, Vec<u8>>,
@@ -111,7 +111,7 @@ pub(crate) struct Said<'a> {
     warnings: Vec<&'a str>,
 }
 
-/// Without the artifacts' bytes, which would fill a screen: their digests tell which differ.
+/// Prints digests in place of the artifacts' bytes.
 impl std::fmt::Debug for Said<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digest = |bytes: &Vec<u8>| hex::encode(&sha2::Sha256::digest(bytes)[..4]);
@@ -122,19 +122,19 @@ impl std::fmt::Debug for Said<'_> {
     }
 }
 
-/// How a run goes on from the one before, and how it ends.
+/// How a run starts from the previous one, and how it ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Course {
-    /// It goes on where one that was killed ended.
+    /// The run resumes a killed run.
     pub(crate) resume: bool,
-    /// It is killed when everything is collected and nothing delivered.
+    /// The run is killed after collection, before it delivers anything.
     pub(crate) killed: bool,
 }
 
 impl Ran {
-    /// What the run says of the organization, apart from what it took to find out.
+    /// The run's statements about the organization, without statements about the run itself.
     pub(crate) fn said(&self) -> Said<'_> {
-        // That something was taken over is said too, and is no statement about the organization.
+        // The warning about resumed answers is not a statement about the organization.
         let warnings = self.warnings.iter().map(String::as_str).filter(|code| *code != "resumed").collect();
         Said { files: &self.files, checks: &self.checks, errors: &self.errors, warnings }
     }
@@ -144,7 +144,7 @@ impl Ran {
         self.files.keys().map(String::as_str).filter(|path| path.starts_with("sources/")).collect()
     }
 
-    /// Checks that say `pass`, `fail` or `not_applicable` and did not say so in `truth`: each is a lie.
+    /// Lies: checks that are `pass`, `fail` or `not_applicable` but were not so in `truth`.
     pub(crate) fn lies(&self, truth: &Ran) -> Vec<String> {
         let known = |question: &Question| truth.checks.get(question).map_or(&[][..], Vec::as_slice);
         let mut lies = Vec::new();
@@ -159,7 +159,7 @@ impl Ran {
                 }
             }
         }
-        // A check that is nowhere says that all is well, unless something says why.
+        // A missing check suggests that all is well, unless an error or a warning explains it.
         let missing = truth.checks.keys().filter(|question| !self.checks.contains_key(*question)).count();
         let said = !self.errors.is_empty() || self.warnings.contains("incomplete_listing");
         if missing > 0 && !said {
@@ -168,7 +168,7 @@ impl Ran {
         lies
     }
 
-    /// Artifacts with other bytes than in `truth`.
+    /// Artifacts whose bytes differ from `truth`.
     pub(crate) fn altered(&self, truth: &Ran) -> Vec<&str> {
         self.artifacts()
             .into_iter()
@@ -176,7 +176,7 @@ impl Ran {
             .collect()
     }
 
-    /// Artifacts of `truth` that are not here.
+    /// Artifacts of `truth` that this run lacks.
     pub(crate) fn lost<'a>(&self, truth: &'a Ran) -> BTreeSet<&'a str> {
         truth.artifacts().into_iter().filter(|path| !self.files.contains_key(*path)).collect()
     }
@@ -192,7 +192,7 @@ pub(crate) fn run(
     run_on(Course::default(), controls, sources, variables, clock)
 }
 
-/// The same, before or after a run that was killed.
+/// The same for a run that is killed or that resumes a killed one.
 pub(crate) fn run_on(
     course: Course,
     controls: &str,
@@ -249,7 +249,7 @@ pub(crate) fn run_on(
     for check in &collection.checks {
         let question = (check.rule.code.to_string(), check.subject.to_string());
         let verdict = (check.verdict.status, check.verdict.reason.code.to_string());
-        // A verdict that rests on nothing is one that says so.
+        // A check without evidence must not pass.
         if check.verdict.status == Status::Pass {
             assert!(!check.evidence.all().is_empty(), "{question:?} passes without evidence");
         }
@@ -269,7 +269,7 @@ pub(crate) fn run_on(
     })
 }
 
-/// A run of the whole command, with the bundle that it leaves, verified.
+/// A run of the whole command, with its verified bundle.
 pub(crate) fn whole(source: &str, variables: &[(&str, &str)], clock: Clock) -> (Exit, Ran) {
     provider();
     let directory = tempfile::tempdir().unwrap();
@@ -293,7 +293,7 @@ pub(crate) fn whole(source: &str, variables: &[(&str, &str)], clock: Clock) -> (
     (exit, opened(&bundle, &signing))
 }
 
-/// What is in a bundle, which must verify.
+/// The contents of a bundle; panics if it does not verify.
 fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
     let mut trust = TrustRoot::new();
     trust.add_key("the tests' key", signing.public_key());

@@ -1,4 +1,4 @@
-//! A run that was killed is continued: what it had read is not asked for again, and is as of then.
+//! Resuming a killed run: the tool does not request again what that run had read, and keeps the original timestamps.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const KILLED: Course = Course { resume: false, killed: true };
 const RESUMED: Course = Course { resume: true, killed: false };
 const NIGHTLY: Course = Course { resume: false, killed: false };
 
-/// What a resumed run asks in any case: not about protections, nor for files that were read.
+/// Whether a resumed run requests this path again: everything except protections and files already read.
 fn is_asked_anew(path: &str) -> bool {
     let read = ["/repos/acme/alpha/contents/CODEOWNERS", "/repos/acme/bravo/contents/.github/CODEOWNERS"];
     !path.ends_with("/protection") && !read.contains(&path)
@@ -39,12 +39,12 @@ fn what_a_killed_run_has_read_is_taken_over() {
     let resumed = collect(&server, cache.path(), RESUMED, start + hours(2));
     assert_eq!(resumed.said(), killed.said());
     assert!(resumed.warnings.contains("resumed"));
-    // Who the token is, what there is to look at, and where there was no file, is asked anew.
+    // The resumed run requests the token's identity, the listing and missing files again.
     for request in server.requests() {
         assert!(is_asked_anew(request.path()), "{}", request.path());
         assert!(matches!(request.status, Some(304 | 404)), "{}", request.path());
     }
-    // It came to its end: the next night asks for everything again.
+    // That run completed, so the next run requests everything again.
     server.clear_log();
     let next = collect(&server, cache.path(), RESUMED, start + hours(3));
     assert!(!next.warnings.contains("resumed"));
@@ -69,7 +69,7 @@ fn a_run_that_does_not_resume_takes_nothing_over() {
     assert_eq!(nightly.said(), changed.said());
 }
 
-/// A run may be killed several times, and one that was killed a day ago is not continued.
+/// A run may be killed several times. The tool does not resume a run killed a day ago.
 #[test]
 fn only_the_last_day_is_taken_over() {
     let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());

@@ -1,6 +1,6 @@
-//! What earlier runs kept makes a run cheaper and changes nothing of what it says.
+//! The cache of earlier runs makes a run cheaper without changing its results.
 //!
-//! The measure is always the same run without a cache: same artifacts, same checks, same errors, same warnings.
+//! The reference is always the same run without a cache: same artifacts, same checks, same errors, same warnings.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ use sandbox::{Body, DEMO_TOKEN, Fault, FaultKind};
 
 use crate::ran::{Ran, run};
 
-/// An organization in which every kind of answer occurs that is kept: pages, settings, files, directories and absences.
+/// An organization with every kind of cached answer: pages, settings, files, directories and absences.
 pub(crate) fn host() -> CodeHost {
     let strong = || Protection::new().reviews(2).status_checks(["ci/build"]).enforce_admins(true);
     let owners = || File::text("* @acme/all\n");
@@ -32,7 +32,7 @@ pub(crate) fn host() -> CodeHost {
         .repository(repository("golf").protection("main", strong()).file("CODEOWNERS", owners()))
 }
 
-/// Collects with what is kept in `cache`.
+/// Collects with this cache.
 fn collect(server: &Server, cache: &Path, repos: &str) -> Ran {
     run(
         "[CC6.1, CC6.6, CC7.2]",
@@ -50,7 +50,7 @@ pub(crate) fn source(server: &Server, repos: &str, revalidate: bool) -> String {
     )
 }
 
-/// Collects as if there had never been another run.
+/// Collects without a cache.
 fn afresh(server: &Server, repos: &str) -> Ran {
     run(
         "[CC6.1, CC6.6, CC7.2]",
@@ -75,7 +75,7 @@ fn what_has_not_changed_is_confirmed_and_costs_nothing() {
         server.clear_log();
         let second = collect(&server, cache.path(), repos);
         assert_eq!(second.said(), first.said());
-        // What there is none of has no entity tag, and is asked as something that has one.
+        // An absence has no entity tag, so the tool requests a resource that has one.
         let requests = server.requests();
         let counted: Vec<_> = requests.iter().filter(|request| request.status != Some(304)).collect();
         assert!(counted.is_empty(), "{counted:?}");
@@ -95,11 +95,11 @@ fn the_file_is_its_owner_s_and_holds_no_token() {
     let holds = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
     assert!(holds(b"required_approving_review_count"), "records are kept");
     assert!(!holds(DEMO_TOKEN.as_bytes()) && !file.to_string_lossy().contains(DEMO_TOKEN));
-    // What the host sends beside the fields that are used: it is not kept.
+    // The cache does not keep fields that the tool does not use.
     assert!(!holds(b"html_url") && !holds(b"node_id"));
 }
 
-/// The changes an organization can go through, each by its name.
+/// The changes to an organization, by name.
 type Change = (&'static str, fn(&mut CodeHost));
 
 const CHANGES: &[Change] = &[
@@ -217,14 +217,15 @@ fn a_change_is_never_missed() {
             server.update(change);
             let changed = collect(&server, cache.path(), repos);
             assert_eq!(changed.said(), afresh(&server, repos).said(), "{name}, {repos}");
-            // And what was kept of the change is as good.
+            // The cached change gives the same result.
             let again = collect(&server, cache.path(), repos);
             assert_eq!(again.said(), changed.said(), "{name}, {repos}, once more");
         }
     }
 }
 
-/// A token that may no longer read protections: the branch itself, which anybody may read, still says that it has none.
+/// A token that may no longer read protections: the branch itself, which is readable without that permission, still
+/// shows that it has none.
 #[test]
 fn an_unprotected_branch_is_confirmed_without_the_permission() {
     let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
@@ -244,7 +245,7 @@ fn an_unprotected_branch_is_confirmed_without_the_permission() {
     }
 }
 
-/// A file of more than a megabyte, which is read by its own bytes.
+/// A file of more than a megabyte, which the tool reads as raw bytes.
 #[test]
 fn a_large_file_is_confirmed_and_followed() {
     let long =
@@ -271,7 +272,7 @@ fn a_large_file_is_confirmed_and_followed() {
     }
 }
 
-/// A change that no run can see proves nothing.
+/// A change that no run can see would not test anything.
 #[test]
 fn every_change_but_those_of_headers_shows() {
     let server = host().serve().unwrap();
@@ -286,7 +287,7 @@ fn every_change_but_those_of_headers_shows() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// One change after the other, with the same cache all the time.
+    /// A sequence of changes with the same cache.
     #[test]
     fn a_history_of_changes_is_followed(steps in proptest::collection::vec(0..CHANGES.len(), 1..6)) {
         let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
@@ -300,7 +301,7 @@ proptest! {
         }
     }
 
-    /// Whatever becomes of the file, a run says the same; and repairs it.
+    /// A damaged cache file does not change a run's results, and the run repairs it.
     #[test]
     fn a_damaged_cache_changes_nothing(places in proptest::collection::vec(0.0..1.0, 1..4), damage in 0..5) {
         let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
@@ -327,7 +328,7 @@ proptest! {
     }
 }
 
-/// Only who has the token can write what a run believes.
+/// A run only trusts cache records written with its own token.
 #[test]
 fn another_token_s_records_are_not_used() {
     const OTHER: &str = "another-made-up-token-of-the-same-user";
@@ -356,7 +357,7 @@ fn another_token_s_records_are_not_used() {
     assert_eq!(ran.said(), afresh(&server, "\"*\"").said());
 }
 
-/// Where nothing can be kept everything is asked for, and the manifest says that it was.
+/// Without a writable cache, the run requests everything, and the manifest records that.
 #[test]
 fn without_a_place_to_keep_anything_a_run_is_complete() {
     let server = host().serve().unwrap();
@@ -375,7 +376,7 @@ fn without_a_place_to_keep_anything_a_run_is_complete() {
     }
 }
 
-/// A link in the place of the file leads nowhere, and two runs at once do not share it.
+/// The tool does not follow a link in place of the file, and two simultaneous runs do not share the file.
 #[test]
 fn the_file_is_no_link() {
     let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
@@ -390,7 +391,7 @@ fn the_file_is_no_link() {
     assert_eq!(fs::read(&aside).unwrap(), before);
 }
 
-/// A host that says "not modified" to a question that was not conditional has said nothing.
+/// "Not modified" is not a valid answer to an unconditional request.
 #[test]
 fn not_modified_without_a_condition_is_no_answer() {
     let cache = tempfile::tempdir().unwrap();
@@ -405,7 +406,7 @@ fn not_modified_without_a_condition_is_no_answer() {
     assert!(ran.lies(&afresh(&host().serve().unwrap(), "\"*\"")).is_empty());
 }
 
-/// What the bundle must not hold is not kept beside it either.
+/// The cache does not keep data that the bundle must not contain.
 #[test]
 fn a_secret_is_not_kept() {
     const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";

@@ -1,6 +1,6 @@
-//! A run under the documented limits takes as long as the arithmetic says: docs/scale.md, in small.
+//! A run under the documented limits takes the computed time: a small version of docs/scale.md.
 //!
-//! By a clock that jumps when everybody waits (see `simulate`), so that nothing here depends on the machine.
+//! Uses a clock that jumps when every task waits (see `simulate`), so the results do not depend on the machine.
 
 use evidence::forecast::schedule::schedule;
 use evidence::forecast::{Forecast, finish};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::simulate::organization::{LATENCY, Organization, Run, USUAL, requests};
 use crate::simulate::{Simulation, table};
 
-/// How far the clock may be from the arithmetic.
+/// The allowed difference between the simulated and the computed time.
 const PERCENT: f64 = 2.0;
 
 fn difference(simulated: SignedDuration, computed: SignedDuration) -> f64 {
@@ -32,7 +32,7 @@ fn a_run_takes_the_computed_time() {
     let percent = difference(run.after, computed.after);
     assert!(percent.abs() <= PERCENT, "{:#} where {:#} was computed", run.after, computed.after);
     assert_eq!(computed.waits, 1, "one hour is not enough");
-    // What a dry run would have said, had it known that no file is in the last place that it is looked for.
+    // The estimate of a dry run, if it knew the exact number of requests.
     let limit = RateLimitRecord { limit: 5_000, remaining: 5_000, reset: "2026-11-21T10:00:00Z".to_string() };
     let plan = Plan {
         requests_maximum: run.requests,
@@ -52,7 +52,7 @@ fn a_run_takes_the_computed_time() {
     );
 }
 
-/// The minutes of the pace, which an hour would hide; and the night after, when nothing has changed.
+/// A run too short for the hourly limit, so that pacing decides its duration; and the next run, without changes.
 #[test]
 fn a_run_of_minutes_takes_the_computed_time_every_night() {
     let organization = Organization { repositories: 1_000, mix: USUAL };
@@ -72,7 +72,7 @@ fn documents() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// The page's tables and the picture's curve are the arithmetic's; `UPDATE_DOCS=1` writes them.
+/// The page's tables and the picture's curve match the computed figures; `UPDATE_DOCS=1` writes them.
 #[test]
 fn the_figures_are_the_arithmetic_s() {
     let page = std::fs::read_to_string(documents().join("scale.md")).unwrap();
@@ -93,7 +93,7 @@ fn the_figures_are_the_arithmetic_s() {
     }
 }
 
-/// Every point of the picture says what it stands for, and that is what the table says.
+/// Every point of the picture has a label that matches the table.
 #[test]
 fn the_picture_is_the_table_s() {
     let picture = std::fs::read_to_string(documents().join("scale.svg")).unwrap();

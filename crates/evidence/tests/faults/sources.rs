@@ -1,4 +1,5 @@
-//! All kinds of faults against the calls of the cloud and of the workspace directory: no check says what nobody read.
+//! All kinds of faults against the calls of the cloud and the workspace directory: no check claims a result for unread
+//! data.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -37,7 +38,7 @@ const WORKSPACE: &[&str] = &[
     "/admin/reports/*",
 ];
 
-/// An account in which some is as it should be and some is not.
+/// An account in which some checks pass and some fail.
 fn cloud() -> Cloud {
     let permissions = [
         "iam:GetAccountPasswordPolicy",
@@ -68,7 +69,7 @@ fn collect_cloud(url: &str, timeout: &str) -> Result<Ran, ConnectError> {
     run("[CC6.1, CC7.2]", &source, &variables, Clock::manual(Timestamp::now()))
 }
 
-/// A workspace in which some is as it should be and some is not.
+/// A workspace in which some checks pass and some fail.
 fn workspace() -> Workspace {
     Workspace::new("C01acme99", ["acme.example"])
         .service_account(
@@ -96,13 +97,13 @@ fn collect_workspace(server: &sandbox::Server<Workspace>, timeout: &str) -> Resu
     run("[CC6.1, CC6.6]", &source, &variables, Clock::manual(Timestamp::now()))
 }
 
-/// What came of a run with a fault.
+/// The result of a run with a fault.
 struct Outcome {
     ran: Result<Ran, ConnectError>,
     injected: u64,
 }
 
-/// Kinds that only a code host can be hit by: its own limits, and pages that are told by `Link`.
+/// Kinds that only apply to a code host: its own limits, and pagination by `Link`.
 const CODE_HOSTS_OWN: &[&str] =
     &["secondary", "abuse-detection", "primary", "rate-headers", "link", "shifted"];
 
@@ -119,7 +120,7 @@ fn every(source: &str, calls: &[&'static str], truth: &Ran, collect: impl Fn(Fau
         if injected == 0 {
             return told("the fault met nobody".to_owned());
         }
-        // A source that cannot be connected says nothing.
+        // A failed connection makes no claims.
         let Ok(ran) = ran else { return Ok(()) };
         let lies = ran.lies(truth);
         if lies.is_empty() { Ok(()) } else { told(format!("lies: {lies:?}")) }

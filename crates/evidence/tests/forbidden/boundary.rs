@@ -1,5 +1,5 @@
-//! At the library's boundary, where artifacts are written: every kind in every form in every text of every artifact,
-//! also where no host would let a stranger write it.
+//! At the library's boundary, where it writes artifacts: every kind in every form in every text of every artifact,
+//! including texts that no host lets an outsider set.
 
 use evidence_screen::{Confidence, Screen};
 use fastrand::Rng;
@@ -20,7 +20,7 @@ fn certain(screen: &Screen, text: &[u8]) -> Vec<&'static str> {
         .collect()
 }
 
-/// The document with `text` in the first place that the field names.
+/// The document with `text` in the field's first place.
 fn with(document: &Value, place: &str, text: &str) -> Value {
     fn put(value: &mut Value, steps: &[&str], text: &str) -> bool {
         let Some((step, rest)) = steps.split_first() else {
@@ -39,7 +39,7 @@ fn with(document: &Value, place: &str, text: &str) -> Value {
     document
 }
 
-/// What is screened of an artifact with this text in this field: its bytes, and a CODEOWNERS file in the clear.
+/// The bytes to screen for an artifact with this text in this field; a CODEOWNERS file is screened in decoded form.
 fn screened(document: &Value, field: &Field, text: &str) -> Vec<Vec<u8>> {
     if matches!(field.filled, Filled::Owners) {
         return vec![format!("# The owners\n* @acme/everyone # {text}\n/docs @acme/docs\n").into_bytes()];
@@ -67,7 +67,7 @@ fn every_kind_in_every_form_in_every_text() {
         for kind in KINDS {
             for form in FORMS.iter().filter(|form| form.suits(kind)) {
                 turn += 1;
-                // The step has no divisor in common with the numbers of kinds and forms: each meets each.
+                // The step is coprime to the numbers of kinds and forms, so every kind occurs in every form.
                 if !full() && !turn.is_multiple_of(11) {
                     continue;
                 }
@@ -98,7 +98,7 @@ fn every_kind_in_every_form_in_every_text() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// Many of each kind: a floor of randomness that is too high would miss a few of them.
+/// Many secrets of each kind: an entropy threshold that is too high would miss a few of them.
 #[test]
 fn hundreds_of_each_kind() {
     let screen = Screen::new(&[]);
@@ -114,6 +114,6 @@ fn hundreds_of_each_kind() {
         }
     }
     println!("{} kinds, {count} of each, {} missed", KINDS.len(), missed.len());
-    // One in some ten thousand random values of 20 characters reads like a name.
+    // About one in ten thousand random values of 20 characters looks like a name.
     assert!(missed.len() * 1_000 <= KINDS.len() * count, "{missed:#?}");
 }

@@ -1,5 +1,5 @@
-//! What must stay: ten thousand artifacts of everyday evidence, full of digests, identifiers and names with words such
-//! as *secret* and *token*. Leaving one out would be a loss that nobody can make good.
+//! The screen must keep ten thousand artifacts of everyday evidence, full of digests, identifiers and names with words
+//! such as *secret* and *token*. An auditor could not recover an excluded artifact.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -24,7 +24,7 @@ fn uuid(random: &mut Rng) -> String {
     [8, 4, 4, 4, 12].map(|count| hex(random, count)).join("-")
 }
 
-/// A name as teams, checks and repositories have.
+/// A typical name of a team, check or repository.
 fn name(random: &mut Rng) -> String {
     let words = [
         "token",
@@ -65,7 +65,7 @@ fn name(random: &mut Rng) -> String {
     words.join(random.choice(&["-", "_", "."]).unwrap())
 }
 
-/// The name of a status check, some with a digest behind a word that sounds like a secret.
+/// The name of a status check; some have a digest after a word that suggests a secret.
 fn check(random: &mut Rng) -> String {
     match random.u8(..9) {
         0 => format!("ci/api-key-check: {}", hex(random, 12)),
@@ -121,7 +121,7 @@ fn protection(random: &mut Rng, repository: &str) -> Value {
     body
 }
 
-/// Through the real binary: two artifacts of each repository, a few hundred repositories at a time.
+/// With the real binary: two artifacts of each repository, a few hundred repositories per run.
 #[test]
 fn nothing_clean_is_left_out() {
     let mut random = random();
@@ -148,7 +148,7 @@ fn nothing_clean_is_left_out() {
     println!("{artifacts} clean artifacts through the binary, 0 left out, {warned} warned of");
 }
 
-/// The same and those of the other sources, as bytes, where they are screened.
+/// The same artifacts and those of the other sources, passed to the screen as bytes.
 #[test]
 fn ten_thousand_clean_artifacts() {
     let screen = Screen::new(&["a-made-up-credential-of-the-collector"]);

@@ -1,5 +1,5 @@
-//! A code host, a cloud and a directory whose answers are known to the last field, so that a secret can be put into
-//! each; and a configuration for all three.
+//! A code host, a cloud and a directory with every field of their answers known, so that tests can plant a secret in
+//! each field; and a configuration for all three.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// The answer as it is without secrets.
+    /// The answer without secrets.
     pub(crate) fn body(self) -> Value {
         let restrictions = json!({
             "users": [{ "login": "olivia-owner" }],
@@ -180,22 +180,22 @@ impl Answer {
     }
 }
 
-/// What is put where.
+/// The secrets to plant, and their places.
 #[derive(Default)]
 pub(crate) struct Plants {
-    /// In answers of which there is one.
+    /// In answers that occur once.
     pub(crate) single: Vec<(Answer, &'static str, String)>,
-    /// A repository each: in its protection.
+    /// In the branch protection of one repository each.
     pub(crate) protections: Vec<(String, &'static str, String)>,
-    /// In what is told of its CODEOWNERS.
+    /// In the host's answer about its CODEOWNERS file.
     pub(crate) contents: Vec<(String, &'static str, String)>,
     /// The text of its CODEOWNERS.
     pub(crate) owners: Vec<(String, String)>,
-    /// Whatever else a repository is.
+    /// Other repositories.
     pub(crate) repositories: Vec<sandbox::codehost::Repository>,
 }
 
-/// The three hosts and what is configured.
+/// The three hosts and their configuration.
 pub(crate) struct Estate {
     pub(crate) lab: Lab,
     cloud: Server<Cloud>,
@@ -218,7 +218,7 @@ impl Estate {
             .fault(on("cloudtrail:GetTrailStatus", Answer::Status))
             .fault(on("cloudtrail:GetEventSelectors", Answer::Selectors))
             .fault(on("logs:DescribeLogGroups@eu-west-1", Answer::Groups));
-        // A region that refuses, so that the artifacts say so.
+        // A region that refuses, so that the artifacts list it as not read.
         let refused = || {
             FaultKind::Json(400, Vec::new(), json!({ "__type": "AccessDeniedException", "message": "no" }))
         };
@@ -255,7 +255,7 @@ impl Estate {
         Estate { lab, cloud, workspace }
     }
 
-    /// Limits the trails and log groups, which the artifacts then say.
+    /// Limits the trails and log groups, which the artifacts then record.
     pub(crate) fn limited(self) -> Estate {
         let path = self.lab.path("evidence.yaml");
         let text = fs::read_to_string(&path).unwrap();
@@ -264,7 +264,7 @@ impl Estate {
         self
     }
 
-    /// Looks at this branch of every repository.
+    /// Checks this branch of every repository.
     pub(crate) fn branch(self, name: &str) -> Estate {
         let path = self.lab.path("evidence.yaml");
         let text = fs::read_to_string(&path).unwrap();
@@ -280,7 +280,7 @@ impl Estate {
         rows.map(|row| (text(row, "artifact_type"), bundle.json(&text(row, "filename")))).collect()
     }
 
-    /// What the test itself wrote into the directory of the run.
+    /// The files that the test itself wrote into the run's directory.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         vec!["evidence.yaml", "key.pem", "key.pub.pem", CREDENTIALS]
     }

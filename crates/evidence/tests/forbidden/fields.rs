@@ -1,4 +1,5 @@
-//! Every text in every artifact, and how a stranger fills it. The list is compared with the artifacts of a clean run.
+//! Every text in every artifact, and how an outsider can set it. A test compares the list with the artifacts of a clean
+//! run.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +10,11 @@ use crate::estate::{Answer, Estate, Plants};
 /// How a text gets into an artifact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Filled {
-    /// By the hosts' answers, at these places of them.
+    /// By the hosts' answers, in these places.
     Answers(&'static [(Answer, &'static str)]),
-    /// By the file CODEOWNERS, in a comment.
+    /// By a comment in the CODEOWNERS file.
     Owners,
-    /// Not by a stranger: what was asked for by the configuration, or one of a few words of the collector.
+    /// Not by an outsider: a value from the configuration, or one of the collector's fixed words.
     Ours,
 }
 
@@ -22,7 +23,7 @@ pub(crate) enum Filled {
 pub(crate) struct Field {
     /// `artifact_type` in the manifest.
     pub(crate) artifact: &'static str,
-    /// Where in it; `*` is any place of a list.
+    /// The path in the artifact; `*` matches any list index.
     pub(crate) place: &'static str,
     pub(crate) filled: Filled,
 }
@@ -232,7 +233,7 @@ pub(crate) static FIELDS: &[Field] = &[
     ),
 ];
 
-/// Those that a stranger can fill.
+/// The fields that an outsider can set.
 pub(crate) fn open() -> impl Iterator<Item = &'static Field> {
     FIELDS.iter().filter(|field| !matches!(field.filled, Ours))
 }
@@ -254,7 +255,7 @@ pub(crate) fn texts(value: &Value) -> Vec<(String, String)> {
     all
 }
 
-/// A field that is new has no case here, and one that is gone has a case that proves nothing: both fail.
+/// The test fails for a new field without a case and for a case whose field no longer exists.
 #[test]
 fn every_text_of_every_artifact_has_a_case() {
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The forms in which a secret can stand in a text.
+//! The forms in which a text can contain a secret.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -8,17 +8,17 @@ use crate::kinds::{Kind, Secret};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As it is.
+    /// Unchanged.
     Plain,
-    /// Cut somewhere in its secret part, as lines of a comment.
+    /// Split within its secret part, across lines of a comment.
     Lines,
     /// Every byte as `%XX`, in a URL.
     Percent,
     /// Every character as `\u00XX`.
     Json,
-    /// Inside base64, after so many bytes of something else.
+    /// Inside base64, after this many other bytes.
     Base64(usize),
-    /// Inside base64 of the alphabet for URLs, cut into lines.
+    /// Inside URL-safe base64, split into lines.
     Base64Lines,
 }
 
@@ -34,7 +34,7 @@ pub(crate) const FORMS: &[Form] = &[
 ];
 
 impl Form {
-    /// Whether a secret of this kind is one in this form.
+    /// Whether a secret of this kind is still recognisable in this form.
     pub(crate) fn suits(self, kind: &Kind) -> bool {
         self != Form::Lines || kind.may_be_cut
     }

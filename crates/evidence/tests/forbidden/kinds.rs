@@ -1,4 +1,4 @@
-//! The kinds of secrets, made at random from their documented forms. None is anybody's.
+//! The kinds of secrets, generated at random from their documented formats. None of them is real.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -7,10 +7,10 @@ use fastrand::Rng;
 /// A kind of secret.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// The rule that must find it where it stands as it is.
+    /// The rule that must find it in the plain form.
     pub(crate) rule: &'static str,
     make: fn(&mut Rng) -> Secret,
-    /// Whether it is still one when it is cut into lines.
+    /// Whether it is still recognisable when split into lines.
     pub(crate) may_be_cut: bool,
 }
 
@@ -20,12 +20,12 @@ impl Kind {
     }
 }
 
-/// A secret, and what may stand around it.
+/// A secret, with the text around it.
 #[derive(Clone, Debug)]
 pub(crate) struct Secret {
-    /// As it would be written, with what makes it known as one.
+    /// The complete text, including the parts that identify it as a secret.
     pub(crate) text: String,
-    /// The part that must not be seen anywhere.
+    /// The part that must not appear anywhere.
     pub(crate) core: String,
 }
 
@@ -68,7 +68,7 @@ fn bytes(random: &mut Rng, count: usize) -> Vec<u8> {
     (0..count).map(|_| random.u8(..)).collect()
 }
 
-/// The last six characters of the code host's tokens: the CRC-32 of the ones before, in base 62.
+/// The last six characters of the code host's tokens: the CRC-32 of the preceding characters, in base 62.
 fn with_checksum(prefix: &str, random: &mut Rng, count: usize) -> String {
     let text = alnum(random, count);
     let mut crc = flate2::Crc::new();
@@ -101,7 +101,7 @@ fn pem(label: &str, random: &mut Rng, count: usize) -> Secret {
 
 const BECH32: &str = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
 
-/// An age identity with the checksum of its form (BIP 173).
+/// An age identity with its format's checksum (BIP 173).
 fn age(random: &mut Rng) -> String {
     let bits: Vec<u8> =
         bytes(random, 32).iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
@@ -136,7 +136,7 @@ macro_rules! kind {
     };
 }
 
-/// Every kind, by the table of documented forms.
+/// Every kind in the table of documented formats.
 pub(crate) static KINDS: &[Kind] = &[
     kind!("code host, classic", "code-host-token", |r| Secret::plain(with_checksum(
         concat!("gh", "p_"),

@@ -1,4 +1,4 @@
-//! Every form of the list of patterns, planted in a CODEOWNERS file of its own, through the real binary.
+//! Every format of the pattern list, planted in its own CODEOWNERS file, with the real binary.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::estate::{Estate, Plants};
 use crate::random;
 use crate::template::fill;
 
-/// The rule and one of its examples, made anew with every seed.
+/// The rules and their examples, regenerated for every seed.
 fn examples() -> Vec<(&'static Pattern, String)> {
     let mut random = random();
     let certain = PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High);
@@ -18,7 +18,7 @@ fn examples() -> Vec<(&'static Pattern, String)> {
     pairs.map(|(rule, example)| (rule, fill(example, &mut random))).collect()
 }
 
-/// A comment of a CODEOWNERS file, every line of it.
+/// The text as a CODEOWNERS comment, line by line.
 fn owners(text: &str) -> String {
     format!("# The owners\n* @acme/everyone\n# {}\n/docs @acme/docs\n", text.replace('\n', "\n# "))
 }
@@ -59,7 +59,7 @@ fn every_form_is_left_out() {
     assert!(missed.is_empty() && excluded.is_empty(), "{missed:#?} {excluded:?}");
 }
 
-/// With more seeds than a run of the binary has time for.
+/// More seeds than the test with the binary has time for.
 #[test]
 fn every_form_is_found_whatever_its_characters() {
     let screen = Screen::new(&[]);
@@ -78,6 +78,6 @@ fn every_form_is_found_whatever_its_characters() {
         }
     }
     println!("{tried} forms, {} missed", missed.len());
-    // A name is what one in some thousand random values reads like.
+    // About one in a thousand random values looks like a name.
     assert!(missed.len() * 1_000 <= tried, "{missed:#?}");
 }

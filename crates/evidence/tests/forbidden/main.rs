@@ -1,11 +1,11 @@
-//! Forbidden data, proved with the real binary: every kind of credential in every field that a stranger can fill, in
-//! every form; ten thousand clean artifacts; and the collector's own credentials in everything that can go wrong.
+//! Forbidden data, tested with the real binary: every kind of credential, in every form, in every field that an
+//! outsider can set; ten thousand clean artifacts; and the collector's own credentials under every kind of failure.
 //!
-//! The secrets are made from their documented forms with a seed, so that a failure can be repeated. By default a part
-//! of the whole table is run; `EVIDENCE_FORBIDDEN=full` runs all of it, and `EVIDENCE_FORBIDDEN_SEED` changes the
-//! secrets. Each test prints its figures (`--nocapture`).
+//! A seed generates the secrets from their documented formats, so failures are reproducible. By default the tests run
+//! part of the table; `EVIDENCE_FORBIDDEN=full` runs all of it, and `EVIDENCE_FORBIDDEN_SEED` changes the secrets. Each
+//! test prints its figures (`--nocapture`).
 
-// What the tests share is a test too, and the lints see only functions marked so.
+// The shared code is test code, which clippy only recognises in functions marked `#[test]`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,7 +34,7 @@ mod tap;
 #[path = "../../../evidence-screen/src/screen/tests/template.rs"]
 mod template;
 
-/// Whether the whole table is wanted.
+/// Whether to run the whole table.
 fn full() -> bool {
     match std::env::var("EVIDENCE_FORBIDDEN").as_deref() {
         Err(_) => false,

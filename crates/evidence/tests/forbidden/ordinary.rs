@@ -1,5 +1,5 @@
-//! What must stay: ordinary lines that mention secrets without holding one. A line left out costs an artifact, and the
-//! run its exit code.
+//! The screen must keep ordinary lines that mention secrets without containing one. A false positive excludes an
+//! artifact and changes the exit code.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use crate::common::repository;
 use crate::estate::{Answer, Estate, Plants};
 use crate::random;
 
-/// One line each, by where such lines are found.
+/// One line each, grouped by the files where such lines occur.
 fn lines() -> Vec<&'static str> {
     let lines: Vec<&str> =
         include_str!("ordinary.txt").lines().filter(|line| !line.starts_with("## ")).collect();
@@ -25,7 +25,7 @@ fn certain(screen: &Screen, text: &str) -> Vec<&'static str> {
     certain.map(|finding| finding.rule).collect()
 }
 
-/// Each line by itself, as a JSON text, between others of a CODEOWNERS file, and that file as its artifact holds it.
+/// Each line alone, as a JSON string, within a CODEOWNERS file, and in that file's artifact.
 #[test]
 fn no_ordinary_line_is_left_out() {
     let screen = Screen::new(&[]);
@@ -48,7 +48,7 @@ fn no_ordinary_line_is_left_out() {
     assert!(left_out.is_empty(), "{left_out:#?}");
 }
 
-/// All of them in one file, where lines can be put together, and in lists of JSON.
+/// All lines in one file, where the screen may join lines, and in JSON lists.
 #[test]
 fn nor_are_all_of_them_together() {
     let screen = Screen::new(&[]);
@@ -64,7 +64,7 @@ fn nor_are_all_of_them_together() {
     }
 }
 
-/// Through the real binary: each line in a comment of a CODEOWNERS file and as the name of a status check.
+/// With the real binary: each line in a comment of a CODEOWNERS file and as the name of a status check.
 #[test]
 fn no_ordinary_line_costs_an_artifact() {
     let mut plants = Plants::default();

@@ -1,5 +1,5 @@
-//! The collector's own credentials, of every source and of the upload: they go to the right host in the right header,
-//! and they are nowhere else, whatever the hosts do.
+//! The collector's own credentials, of every source and of the upload: the tool sends them to the right host in the
+//! right header, and they appear nowhere else, whatever the hosts do.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -21,13 +21,13 @@ use crate::search::Traces;
 use crate::tap::Tap;
 use crate::{full, random};
 
-/// How many runs at a time: most of a run is waiting.
+/// Parallel runs. A run mostly waits.
 const SIDE_BY_SIDE: usize = 8;
 
-/// Of no known form: only by being the one in use can it be found.
+/// Does not match any known format: the screen finds it only because the run uses it.
 const PLAIN: &str = "k7Zp-2vXq_9wLm.4tRyT8nBsQd";
 
-/// Everything a host can do wrong. `echoed` is a credential that it says back.
+/// Every way in which a host can misbehave. `echoed` is a credential that the host repeats.
 fn wrongs(other: &str, echoed: &str) -> Vec<FaultKind> {
     let echo = json!({
         "message": format!("not for {echoed}"),
@@ -68,7 +68,7 @@ fn wrongs(other: &str, echoed: &str) -> Vec<FaultKind> {
     ]
 }
 
-/// What a client tries again.
+/// The faults that a client retries.
 fn passing(echoed: &str) -> Vec<FaultKind> {
     let echo = json!({ "message": echoed, "error": { "message": echoed } });
     vec![
@@ -83,8 +83,7 @@ fn passing(echoed: &str) -> Vec<FaultKind> {
     ]
 }
 
-/// A fault of each kind, from the first request on or only later. By default each happens once, so that nobody waits
-/// for a client that tries again.
+/// A fault of each kind, from the first request on or later. By default each occurs once, to save the time of retries.
 fn faults(other: &str, echoed: &str) -> Vec<Fault> {
     let bound = |fault: Fault| if full() { fault } else { fault.times(1) };
     let lasting = wrongs(other, echoed).into_iter();
@@ -98,7 +97,7 @@ fn faults(other: &str, echoed: &str) -> Vec<Fault> {
     all
 }
 
-/// Runs all, some at a time; a failure of one fails the test.
+/// Runs all cases, several in parallel. A failed case fails the test.
 fn side_by_side<T: Send>(jobs: Vec<T>, run: impl Fn(T) + Sync) -> usize {
     let count = jobs.len();
     let jobs = Mutex::new(jobs);
@@ -115,7 +114,7 @@ fn side_by_side<T: Send>(jobs: Vec<T>, run: impl Fn(T) + Sync) -> usize {
     count
 }
 
-/// What the tool sent without the headers that are for credentials.
+/// The tool's request without the headers for credentials.
 fn without_credentials(bytes: &[u8], headers: &[&str]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     let kept = text.split("\r\n").filter(|line| {
@@ -124,7 +123,7 @@ fn without_credentials(bytes: &[u8], headers: &[&str]) -> Vec<u8> {
     kept.collect::<Vec<_>>().join("\r\n").into_bytes()
 }
 
-/// Nothing that was printed, written, or sent but in the header for it.
+/// Asserts that the secret is absent from the output, the files and the requests, except in its header.
 #[track_caller]
 fn assert_nowhere(
     lab: &Lab,
@@ -136,7 +135,7 @@ fn assert_nowhere(
 ) {
     for text in [&run.stdout, &run.stderr] {
         traces.absent("output", text.as_bytes());
-        // Nor with characters between its own that nobody sees.
+        // Also with invisible characters removed.
         traces.absent("output", text.replace("\u{200b}", "").replace("\\u{200b}", "").as_bytes());
     }
     assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
@@ -153,7 +152,7 @@ fn assert_nowhere(
     }
 }
 
-/// Temporary files go where they are searched.
+/// Writes temporary files where the test searches them.
 fn collect(lab: &Lab, arguments: &[&str]) -> Run {
     std::fs::create_dir_all(lab.path("tmp")).unwrap();
     let mut command = lab.command(arguments);
@@ -176,7 +175,7 @@ fn tokens(random: &mut Rng) -> Vec<String> {
     ]
 }
 
-/// The secret in one of the ways in which a host may say it back.
+/// The secret in one of the encodings in which a host may repeat it.
 fn disguised(secret: &str, number: usize) -> String {
     match number % 5 {
         0 => secret.to_string(),
@@ -187,7 +186,7 @@ fn disguised(secret: &str, number: usize) -> String {
     }
 }
 
-/// In files that a stranger writes: every secret of a run with all sources, in every form that is undone.
+/// Every secret of a run with all sources, in files that an outsider writes, in every encoding that the screen decodes.
 #[test]
 fn every_secret_of_a_run_in_codeowners() {
     const PASSPHRASE: &str = "correct horse battery staple";
@@ -320,7 +319,7 @@ fn the_clouds_secret_key_and_session_token() {
         );
         let run = collect(&lab, &["collect", "--verbose"]);
         assert!(!tap.heard().is_empty());
-        // The secret key signs and is never sent, not even in the header.
+        // The secret key only signs: the tool never sends it, not even in a header.
         assert_nowhere(&lab, &run, &[(&tap, &[])], &other, &Traces::of([secret.as_str()]), GIVEN);
         let traces = Traces::of([session.as_str()]);
         assert_nowhere(&lab, &run, &[(&tap, &["x-amz-security-token"])], &other, &traces, GIVEN);
@@ -333,7 +332,7 @@ fn the_directorys_private_key_and_access_token() {
     let jobs: Vec<usize> = (0..faults("", "").len()).step_by(if full() { 1 } else { 3 }).collect();
     let runs = side_by_side(jobs, |index| {
         let other = Tap::other();
-        // What it says back is the beginning of the key that the file holds.
+        // The host repeats the key in the credentials file.
         let probe = sandbox::demo_workspace().serve().unwrap();
         let file: serde_json::Value = serde_json::from_str(&Workspace::service_account_file(&probe)).unwrap();
         let pem = file["private_key"].as_str().unwrap().to_string();
@@ -355,7 +354,7 @@ fn the_directorys_private_key_and_access_token() {
         );
         let run = collect(&lab, &["collect", "--verbose"]);
         assert_nowhere(&lab, &run, &[(&tap, &[])], &other, &Traces::of([body.as_str()]), GIVEN);
-        // The access token is the host's; the tap has seen it.
+        // The host issues the access token, so the test reads it from the tap.
         let sent = tap.heard().concat();
         let sent = String::from_utf8_lossy(&sent).into_owned();
         let bearer = sent

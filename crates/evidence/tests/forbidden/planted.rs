@@ -1,5 +1,5 @@
-//! The real binary against hosts in whose answers secrets stand: the artifact is left out, the manifest says by which
-//! rule, and no trace of the secret is in anything that the run printed or wrote.
+//! The real binary against hosts whose answers contain secrets: the tool excludes the artifact, the manifest names the
+//! rule, and neither the output nor any file contains a trace of the secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::kinds::{KINDS, Kind, Secret};
 use crate::search::Traces;
 use crate::{full, random};
 
-/// A secret that was put somewhere.
+/// A planted secret.
 struct Planted {
     kind: &'static Kind,
     form: Form,
     field: &'static Field,
     secret: Secret,
-    /// The repository it is in, or empty.
+    /// The secret's repository, or empty.
     repository: String,
 }
 
@@ -34,7 +34,7 @@ impl Planted {
         format!("{} as {:?} in {} {}", self.kind.name, self.form, self.field.artifact, self.field.place)
     }
 
-    /// Whether the manifest's `filename` is the artifact it is in.
+    /// Whether the manifest's `filename` is the artifact that contains the secret.
     fn is_in(&self, filename: &str) -> bool {
         let artifact = self.field.artifact;
         match artifact {
@@ -57,7 +57,7 @@ fn certain_rules() -> BTreeSet<&'static str> {
     PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High).map(|rule| rule.id).collect()
 }
 
-/// Asserts that each is left out by a rule, and the rule of its kind where it stood as it is.
+/// Asserts that a rule excludes each secret; for the plain form it must be the rule of the secret's kind.
 fn assert_excluded(bundle: &Bundle, planted: &[Planted]) {
     let manifest = bundle.manifest();
     let excluded: Vec<(String, String)> = manifest["excluded"]
@@ -77,7 +77,7 @@ fn assert_excluded(bundle: &Bundle, planted: &[Planted]) {
             .map(|(_, rule)| rule.as_str())
             .collect();
         assert!(!rules.is_empty(), "not left out: {}: {:?}", plant.shown(), plant.secret);
-        // A text can be a secret in two ways; then the first that is found is told.
+        // A text can match two rules; the manifest names the first match.
         let told = plant.form != Form::Plain
             || rules
                 .iter()
@@ -86,7 +86,7 @@ fn assert_excluded(bundle: &Bundle, planted: &[Planted]) {
     }
 }
 
-/// Searches everything: what was printed, the bundle packed and unpacked, every other file, the names of all.
+/// Searches everything: the output, the bundle packed and unpacked, every other file, and all file names.
 fn assert_no_trace(estate: &Estate, run: &Run, traces: &Traces) {
     traces.absent("stdout", run.stdout.as_bytes());
     traces.absent("stderr", run.stderr.as_bytes());
@@ -105,10 +105,10 @@ fn assert_no_trace(estate: &Estate, run: &Run, traces: &Traces) {
     traces.absent_below(&estate.lab.path(""), &estate.given());
 }
 
-/// How many repositories a host has at a time: the traces of more secrets take too much memory.
+/// Repositories per host: the traces of more secrets take too much memory.
 const REPOSITORIES: usize = 600;
 
-/// A repository of its own for each kind and form in each text that a repository's artifacts have.
+/// A separate repository for each kind and form in each text of a repository's artifacts.
 #[test]
 fn in_repositories() {
     let mut random = random();
@@ -120,7 +120,7 @@ fn in_repositories() {
         for kind in KINDS.iter().filter(|_| is_repositorys) {
             for form in FORMS.iter().filter(|form| form.suits(kind)) {
                 turn += 1;
-                // More of comments and names of checks than of the rest.
+                // More cases for comments and names of checks than for other texts.
                 if full() || turn.is_multiple_of(if everywhere { 5 } else { 23 }) {
                     let mut plant = Planted::new(kind, *form, field, &mut random);
                     plant.repository = format!("r{}", waiting.len());
@@ -137,7 +137,7 @@ fn in_repositories() {
             let name = plant.repository.clone();
             match plant.field.filled {
                 Filled::Answers([(Answer::Protection, place)]) => {
-                    // Nothing else is accepted as the address of a protection.
+                    // The tool accepts only such a URL as the address of a protection.
                     let end = if *place == "/url" { "end/protection" } else { "end" };
                     plants.protections.push((name, place, format!("ci {text} {end}")));
                 }
@@ -159,11 +159,11 @@ fn in_repositories() {
     println!("{secrets} planted in {} fields of repositories, {secrets} left out, 0 leaks", fields.len());
 }
 
-/// One secret in each artifact of which there is only one, run after run.
+/// One secret per run and artifact, for artifacts that occur once.
 #[test]
 fn in_artifacts_of_which_there_is_one() {
     let mut random = random();
-    // By the answer and so by the artifact: one of each at a time.
+    // Grouped by answer, and so by artifact: one of each per run.
     let mut waiting: BTreeMap<&str, Vec<Planted>> = BTreeMap::new();
     let mut turn = 0_usize;
     for (number, field) in fields::open().enumerate() {
@@ -178,7 +178,7 @@ fn in_artifacts_of_which_there_is_one() {
         for (index, kind) in KINDS.iter().enumerate() {
             for (place, form) in FORMS.iter().enumerate().filter(|(_, form)| form.suits(kind)) {
                 turn += 1;
-                // Every field three times, with another kind and another form each time.
+                // Every field three times, each time with a different kind and form.
                 let chosen = (index + 7 * number) % 21 == 0 && place == (index + number) % FORMS.len();
                 if full() || chosen {
                     let plant = Planted::new(kind, *form, field, &mut random);
@@ -195,7 +195,7 @@ fn in_artifacts_of_which_there_is_one() {
         for queue in waiting.values_mut() {
             let Some(plant) = queue.pop() else { continue };
             let Filled::Answers(places) = plant.field.filled else { continue };
-            // Two artifacts can show the same answer: what stands there already would be overwritten.
+            // Two artifacts can contain the same answer: a second secret would overwrite the first.
             let taken = |place: &(Answer, &str)| {
                 plants.single.iter().any(|(answer, known, _)| (*answer, *known) == *place)
             };
@@ -219,7 +219,7 @@ fn in_artifacts_of_which_there_is_one() {
     println!("{secrets} planted in {runs} runs, {secrets} left out, 0 leaks");
 }
 
-/// Names, which are in paths and subjects too: of repositories, of branches.
+/// Names of repositories and branches, which also occur in paths and subjects.
 #[test]
 fn as_names() {
     let mut random = random();
@@ -248,14 +248,14 @@ fn as_names() {
     let mut excluded = run.bundle().manifest()["excluded"].as_array().unwrap().len();
     assert_no_trace(&estate, &run, &Traces::of(secrets.iter().map(String::as_str)));
     assert_eq!(excluded, 2 * kinds.len(), "both artifacts of each");
-    // A branch is named by the configuration, which must not hold a secret: nothing is asked for.
+    // The configuration names the branch and must not contain a secret: the tool sends no requests.
     for kind in kinds.iter().step_by(if full() { 1 } else { 9 }) {
         let branch = kind.make(&mut random).text;
         let other = repository("other").default_branch(&branch).protection(&branch, strong());
         let plants = Plants { repositories: vec![other.file("CODEOWNERS", file())], ..Plants::default() };
         let estate = Estate::new(plants).branch(&branch);
         let run = estate.lab.collect(&["--verbose"]);
-        // A form that the configuration does not know is asked for, and left out.
+        // If the configuration check does not know the format, the tool requests the branch and excludes the artifact.
         assert!(matches!(run.code, Some(1 | 3)), "{}", run.all());
         assert_no_trace(&estate, &run, &Traces::of([branch.as_str()]));
         excluded += usize::from(run.code == Some(3));

@@ -1,4 +1,4 @@
-//! Looks for secrets in everything a run left: as they are, in parts, encoded, and as digests.
+//! Searches everything that a run leaves for secrets: complete, in parts, encoded, and as digests.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::common::{gunzip, names};
 
-/// A part of a secret of this length that is found is a leak.
+/// A part of a secret of this length counts as a leak.
 const PART: usize = 12;
 
-/// What secrets would look like.
+/// The forms in which secrets may appear.
 pub(crate) struct Traces {
     texts: Vec<(String, usize)>,
     finder: AhoCorasick,
@@ -28,7 +28,7 @@ impl Traces {
             for offset in 0..3 {
                 let padded = [vec![b'x'; offset], secret.as_bytes().to_vec()].concat();
                 for encoded in [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)] {
-                    // Without the ends, which hold bits of the neighbours.
+                    // Without the ends, which mix in bits of neighbouring bytes.
                     let own = &encoded[(offset * 8usize).div_ceil(6)..padded.len() * 8 / 6];
                     forms.extend(parts(own, 16));
                 }
@@ -41,7 +41,7 @@ impl Traces {
             let digests = [Sha256::digest(secret).to_vec(), sha1(secret.as_bytes())];
             for digest in digests {
                 let hex = hex::encode(&digest);
-                // Also cut short, as people print them.
+                // Also truncated, as commonly printed.
                 forms.push(hex[..16].to_string());
                 forms.push(hex[..16].to_uppercase());
                 forms.push(STANDARD_NO_PAD.encode(&digest)[..16].to_string());
@@ -54,13 +54,13 @@ impl Traces {
         Traces { texts, finder }
     }
 
-    /// What is found in these bytes: the number of the secret, and its trace.
+    /// The first trace in these bytes: the secret's number, and the trace.
     pub(crate) fn in_bytes(&self, bytes: &[u8]) -> Option<(usize, &str)> {
         let (trace, number) = &self.texts[self.finder.find(bytes)?.pattern().as_usize()];
         Some((*number, trace))
     }
 
-    /// Asserts that none is in these bytes.
+    /// Asserts that these bytes contain no trace.
     #[track_caller]
     pub(crate) fn absent(&self, place: &str, bytes: &[u8]) {
         if let Some((number, trace)) = self.in_bytes(bytes) {
@@ -70,8 +70,8 @@ impl Traces {
         }
     }
 
-    /// Asserts that none is in a file below this directory, packed or unpacked, or in a name; but for files that
-    /// hold them because the test put them there.
+    /// Asserts that no file below this directory, packed or unpacked, and no file name contains a trace, except for
+    /// files that the test itself wrote with secrets.
     #[track_caller]
     pub(crate) fn absent_below(&self, directory: &Path, but: &[&str]) {
         for name in names(directory) {
@@ -106,7 +106,7 @@ fn sha1(bytes: &[u8]) -> Vec<u8> {
     ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, bytes).as_ref().to_vec()
 }
 
-/// A search that finds nothing proves nothing: each form is found where it is.
+/// Tests the search itself: it finds each form.
 #[test]
 fn every_trace_is_found() {
     let secret = concat!("gh", "p_CliTestsOwnerTokenIsNotARealSecret01");

@@ -1,12 +1,12 @@
-//! A port between the tool and a host that keeps every byte the tool sends, and a host of somebody else's that answers
-//! everything and keeps it too.
+//! A proxy between the tool and a host that records every byte the tool sends, and a foreign host that answers and
+//! records every request.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What came in, connection by connection.
+/// The received bytes of each connection.
 type Heard = Arc<Mutex<Vec<Vec<u8>>>>;
 
 pub(crate) struct Tap {
@@ -15,7 +15,7 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Hands everything on to `target`.
+    /// Forwards everything to `target`.
     pub(crate) fn to(target: SocketAddr) -> Tap {
         Tap::serve(move |client, heard, place| {
             let Ok(mut host) = TcpStream::connect(target) else { return };
@@ -29,7 +29,7 @@ impl Tap {
         })
     }
 
-    /// Somebody else: an empty object for whatever is asked.
+    /// A foreign host that answers every request with an empty object.
     pub(crate) fn other() -> Tap {
         Tap::serve(|client, heard, place| {
             let Ok(mut back) = client.try_clone() else { return };
@@ -43,7 +43,7 @@ impl Tap {
         let address = listener.local_addr().unwrap();
         let heard = Heard::default();
         let kept = Arc::clone(&heard);
-        // Ends with the process: a test has no need to end it earlier.
+        // Runs until the process ends.
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let place = {
@@ -62,7 +62,7 @@ impl Tap {
         format!("http://{}", self.address)
     }
 
-    /// Every byte that came, by connection.
+    /// Every received byte, by connection.
     pub(crate) fn heard(&self) -> Vec<Vec<u8>> {
         self.heard.lock().unwrap().clone()
     }

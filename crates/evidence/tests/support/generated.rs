@@ -1,9 +1,9 @@
-//! The parts of a page that a test writes.
+//! The generated parts of a page.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// Compares the parts of a page between their markers, by name, with what they must be; `UPDATE_DOCS=1` rewrites them.
+/// Compares the marked parts of a page, by name, with the expected text; `UPDATE_DOCS=1` rewrites them.
 pub(crate) fn generated(page: &str, parts: &[(&str, String)]) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     let before = fs::read_to_string(&path).unwrap();

@@ -1,15 +1,15 @@
-//! A JSON Schema and what it says of documents.
+//! Validates documents with a JSON Schema.
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 
-/// The name of the schema inside the library; nothing is read from there.
+/// The name of the schema inside the library, which does not fetch it.
 const NAME: &str = "file:///schema.json";
 
 pub(crate) struct Validator(Schemas, SchemaIndex);
 
 impl Validator {
-    /// Panics if the schema does not fit the schema of schemas that it names.
+    /// Panics if the schema does not match the meta-schema that it names.
     pub(crate) fn new(schema: Value) -> Validator {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.add_resource(NAME, schema).unwrap();
