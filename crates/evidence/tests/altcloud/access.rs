@@ -83,7 +83,7 @@ fn a_key_that_is_another_accounts() {
 }
 
 #[test]
-fn an_administrator_who_is_nobody_or_may_nothing() {
+fn an_administrator_who_does_not_exist_or_has_no_access() {
     let server = workspace().serve().unwrap();
     let error = refused(&server, &Setup { admin: "nobody@acme.example", ..Setup::default() });
     assert!(
@@ -234,7 +234,7 @@ fn tokens_that_are_only_asked_for_are_known_to_the_screen_too() {
 }
 
 #[test]
-fn nothing_secret_is_told() {
+fn no_secret_is_reported() {
     let fault = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials")).times(1);
     let server = workspace().fault(fault).serve().unwrap();
     let collected = collect(&server);

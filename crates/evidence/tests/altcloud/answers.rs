@@ -49,7 +49,7 @@ fn faults_pass() {
 }
 
 #[test]
-fn a_page_that_fails_leaves_what_was_read_and_is_told() {
+fn a_failed_page_keeps_what_was_read_and_is_reported() {
     let fault = Fault::on("/admin/directory/v1/users?*pageToken=*").kind(FaultKind::Status(502, Body::Html));
     let server = workspace().page_size(2).fault(fault).serve().unwrap();
     let collected = collect(&server);
@@ -97,7 +97,7 @@ fn what_is_no_listing_is_no_evidence_of_absence() {
 }
 
 #[test]
-fn fields_that_are_not_told_are_not_guessed() {
+fn missing_fields_are_not_guessed() {
     let user = json!({"id": "7", "primaryEmail": "x@acme.example", "suspended": false, "archived": false});
     let body = json!({"kind": "admin#directory#users", "users": [user]});
     let server = workspace().fault(Fault::on(USERS).kind(good(body))).serve().unwrap();
@@ -152,7 +152,7 @@ fn a_redirect_elsewhere_is_not_followed() {
 }
 
 #[test]
-fn one_event_that_cannot_be_read_is_told_and_the_others_stay() {
+fn one_unreadable_event_is_reported_and_the_others_stay() {
     let fault = Fault::on("/admin/reports/*?*DELETE_USER*").kind(FaultKind::Status(500, Body::Json));
     let server = workspace().fault(fault).serve().unwrap();
     let collected = collect(&server);

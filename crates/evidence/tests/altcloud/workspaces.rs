@@ -55,7 +55,7 @@ fn everything_as_it_should_be() {
     assert_eq!(named, [ADMIN, "root@acme.example", "help@acme.example"]);
 
     let events = collected.artifacts["user_lifecycle.json"]["events"].as_array().unwrap();
-    let told: Vec<String> =
+    let listed: Vec<String> =
         events.iter().map(|event| format!("{} {}", event["name"], event["parameters"])).collect();
     let expected = [
         r#""CREATE_USER" {"USER_EMAIL":"help@acme.example"}"#,
@@ -63,7 +63,7 @@ fn everything_as_it_should_be() {
         r#""CREATE_USER" {"USER_EMAIL":"mia@acme.example"}"#,
         r#""SUSPEND_USER" {"USER_EMAIL":"gone@acme.example"}"#,
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn nothing_personal_beyond_addresses_is_asked_for_or_stored() {
 }
 
 #[test]
-fn somebody_who_need_not_use_a_second_step() {
+fn a_person_without_an_enforced_second_step() {
     for enrolled in [false, true] {
         let lazy = Person::new("lazy@acme.example", "Liv", "Lazy").enforced(false).enrolled(enrolled);
         let server = workspace().person(lazy).serve().unwrap();
@@ -98,7 +98,7 @@ fn somebody_who_need_not_use_a_second_step() {
 }
 
 #[test]
-fn somebody_who_left_and_still_administers() {
+fn a_person_who_left_and_still_administers() {
     let left = || Person::new("left@acme.example", "Len", "Left").admin_role("_HELP_DESK_ADMIN_ROLE");
     for person in [left().suspended(true), left().archived(true)] {
         let server = workspace().person(person).serve().unwrap();
@@ -253,7 +253,7 @@ fn only_what_a_control_needs_is_asked_for() {
 }
 
 #[test]
-fn a_dry_run_tells_what_a_run_would_take() {
+fn a_dry_run_estimates_a_run() {
     let mut workspace = workspace();
     for number in 0..1_200 {
         workspace.put_person(Person::new(format!("user{number:04}@acme.example"), "Uma", "User"));

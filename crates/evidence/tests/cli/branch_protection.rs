@@ -22,7 +22,7 @@ struct Expected {
 }
 
 /// A collection without errors, and without warnings other than those of a missing permission.
-fn told(status: &'static str, reason: &'static str) -> Expected {
+fn outcome(status: &'static str, reason: &'static str) -> Expected {
     // The bundle lists what the host does not show as missing.
     let (warnings, code): (&[&str], i32) = match reason {
         "permission_denied" => (&["permission_denied"], 3),
@@ -34,7 +34,7 @@ fn told(status: &'static str, reason: &'static str) -> Expected {
 
 /// A collection with these warnings.
 fn warned(status: &'static str, reason: &'static str, warnings: &'static [&'static str]) -> Expected {
-    Expected { warnings, ..told(status, reason) }
+    Expected { warnings, ..outcome(status, reason) }
 }
 
 #[track_caller]
@@ -68,8 +68,8 @@ fn answering(status: u16, message: &str) -> Lab {
 
 #[test]
 fn good_rules_pass() {
-    expect(&protected(strong()), &told("pass", "ok"));
-    expect(&protected(strong().reviews(1)), &told("pass", "ok"));
+    expect(&protected(strong()), &outcome("pass", "ok"));
+    expect(&protected(strong().reviews(1)), &outcome("pass", "ok"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn each_criterion_that_is_not_met_fails() {
         (strong().enforce_admins(false), "admins_not_enforced"),
     ];
     for (protection, reason) in cases {
-        let bundle = expect(&protected(protection), &told("fail", reason));
+        let bundle = expect(&protected(protection), &outcome("fail", reason));
         assert!(bundle.artifact("repo_acme_web_branch_protection.json").is_some());
     }
 }
@@ -100,9 +100,9 @@ fn checks_alone_count_as_configured() {
         }))
     };
     let lab = protected(body(json!({ "strict": true, "contexts": [], "checks": [{ "context": "a" }] })));
-    expect(&lab, &told("pass", "ok"));
+    expect(&lab, &outcome("pass", "ok"));
     let lab = protected(body(json!({ "strict": true, "contexts": ["a"] })));
-    expect(&lab, &told("pass", "ok"));
+    expect(&lab, &outcome("pass", "ok"));
     let lab = protected(body(json!({ "strict": true })));
     lab.collect(&[]).exits(0);
 }
@@ -116,8 +116,8 @@ fn branch_not_protected() {
 fn branch_protection_disabled() {
     let web = repository("web").protection("main", strong()).protection_disabled();
     expect(&lab(web), &warned("fail", "branch_unprotected", &["branch_unprotected"]));
-    let told = "Branch protection has been disabled on this repository.";
-    expect(&answering(404, told), &warned("fail", "branch_unprotected", &["branch_unprotected"]));
+    let disabled = "Branch protection has been disabled on this repository.";
+    expect(&answering(404, disabled), &warned("fail", "branch_unprotected", &["branch_unprotected"]));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn another_branch_may_be_configured() {
     let web = repository("web").default_branch("release/1.x").protection("release/1.x", strong());
     let lab = Lab::new(acme().repository(web))
         .with(|config| config.controls("[CC7.2]").source("branch", "release/1.x"));
-    expect(&lab, &told("pass", "ok"));
+    expect(&lab, &outcome("pass", "ok"));
     assert!(lab.requested().iter().any(|path| path.ends_with("/branches/release%2F1.x/protection")));
 }
 
@@ -142,7 +142,7 @@ fn another_branch_may_be_configured() {
 fn not_found_for_a_repository_that_discovery_has_seen() {
     let bundle = expect(
         &lab(repository("web").admin(false).protection("main", strong())),
-        &told("not_verifiable", "permission_denied"),
+        &outcome("not_verifiable", "permission_denied"),
     );
     assert_eq!(bundle.source()["denied"], 1);
     assert_eq!(bundle.source()["failed"], 0);
@@ -153,19 +153,19 @@ fn not_found_for_a_listed_repository_that_another_call_has_seen() {
     // The CODEOWNERS request shows the repository.
     let hidden = sound("web").admin(false);
     let lab = Lab::new(acme().repository(hidden)).with(|config| config.source("repos", "[acme/web]"));
-    expect(&lab, &told("not_verifiable", "permission_denied"));
+    expect(&lab, &outcome("not_verifiable", "permission_denied"));
     // Only the request for the repository itself shows it.
     let hidden = repository("web").admin(false).protection("main", strong());
     let lab = Lab::new(acme().repository(hidden))
         .with(|config| config.controls("[CC7.2]").source("repos", "[acme/web]"));
-    expect(&lab, &told("not_verifiable", "permission_denied"));
+    expect(&lab, &outcome("not_verifiable", "permission_denied"));
 }
 
 #[test]
 fn not_found_on_every_call_for_a_listed_repository() {
     let lab = Lab::new(acme()).with(|config| config.source("repos", "[acme/web]"));
     let expected =
-        Expected { errors: &["not_found", "not_found"], code: 3, ..told("not_verifiable", "not_found") };
+        Expected { errors: &["not_found", "not_found"], code: 3, ..outcome("not_verifiable", "not_found") };
     let bundle = expect(&lab, &expected);
     for (_, subject, message) in bundle.errors() {
         assert_eq!(subject, "acme/web");
@@ -198,7 +198,7 @@ fn resource_not_accessible() {
         .repositories(Selection::All);
     let host = acme().token(fine_grained).repository(sound("web"));
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
-    let bundle = expect(&lab, &told("not_verifiable", "permission_denied"));
+    let bundle = expect(&lab, &outcome("not_verifiable", "permission_denied"));
     let actual = bundle.check_record("CC7.2", "acme/web")["actual"].clone();
     assert_eq!(actual, "branch protection: Resource not accessible by personal access token");
 }
@@ -210,7 +210,7 @@ fn other_texts_of_missing_permission() {
         "Must have admin rights to Repository.",
         "You need more rights than anybody has thought of.",
     ] {
-        expect(&answering(403, text), &told("not_verifiable", "permission_denied"));
+        expect(&answering(403, text), &outcome("not_verifiable", "permission_denied"));
     }
 }
 
@@ -243,7 +243,7 @@ fn blocked() {
 fn a_number_in_a_text_decides_nothing() {
     // The words "404" and "Not Found" in a refusal for another reason.
     let text = "Must have admin rights: see error 404 Not Found in the documentation";
-    expect(&answering(403, text), &told("not_verifiable", "permission_denied"));
+    expect(&answering(403, text), &outcome("not_verifiable", "permission_denied"));
     // A branch with the same name as one of the host's messages.
     let web = repository("web").protection("Branch-not-protected", strong());
     let lab = Lab::new(acme().repository(web))
@@ -343,7 +343,7 @@ fn settings_that_the_host_leaves_out() {
 fn only_the_listed_fields_are_kept() {
     let actors = sandbox::codehost::Actors::new().user("olivia").team("core");
     let lab = protected(strong().dismiss_stale_reviews().code_owner_reviews().dismissal_restrictions(actors));
-    let bundle = expect(&lab, &told("pass", "ok"));
+    let bundle = expect(&lab, &outcome("pass", "ok"));
     let artifact = bundle.artifact("repo_acme_web_branch_protection.json").unwrap();
     let keys =
         |value: &serde_json::Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };

@@ -90,22 +90,22 @@ fn the_first_file_in_the_host_s_order_is_in_effect() {
 /// remaining owners.
 #[test]
 fn owners_that_are_none() {
-    let told = |content: &str, status: &str, reason: &str| {
+    let check = |content: &str, status: &str, reason: &str| {
         let web = repository("web").file(".github/CODEOWNERS", File::text(content));
         let bundle = judged(&lab(web), 0, status, reason);
         let actual = bundle.check_record("CC6.6", "acme/web")["actual"].as_str().unwrap().to_string();
         (bundle, actual)
     };
-    let (_, actual) = told("* @elsewhere/team\n", "fail", "codeowners_no_owner");
+    let (_, actual) = check("* @elsewhere/team\n", "fail", "codeowners_no_owner");
     assert!(actual.contains("@elsewhere/team in line 1 (a team of another organization)"), "{actual}");
-    told("* @elsewhere/team @ACME/web\n", "pass", "ok");
-    let (bundle, actual) = told("* @acme/web\n/vendor\n*.md @elsewhere/docs\n", "pass", "ok");
+    check("* @elsewhere/team @ACME/web\n", "pass", "ok");
+    let (bundle, actual) = check("* @acme/web\n/vendor\n*.md @elsewhere/docs\n", "pass", "ok");
     assert!(actual.contains("without an owner: line 2 (/vendor), 3 (*.md)"), "{actual}");
     let hints = bundle.json("derived/hints.json");
     let hint = &hints["hints"][0];
     assert_eq!(hint["id"], "CC6.6:codeowners_unowned_paths:acme/web");
     assert!(hint["detail"].as_str().unwrap().contains("2 (/vendor), 3 (*.md)"), "{hint}");
-    let (bundle, _) = told("* @acme/web nobody@\n", "pass", "ok");
+    let (bundle, _) = check("* @acme/web nobody@\n", "pass", "ok");
     assert_eq!(bundle.warnings("acme/web"), ["codeowners_invalid_owners"]);
 }
 

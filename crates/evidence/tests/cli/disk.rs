@@ -21,7 +21,7 @@ fn incompressible(files: u64) -> CodeHost {
 }
 
 #[test]
-fn a_bundle_over_the_limit_is_5_and_tells_the_largest() {
+fn a_bundle_over_the_limit_is_5_and_names_the_largest() {
     let lab =
         Lab::new(incompressible(3)).with(|config| config.controls("[CC6.6]").bundle("max_size_mb", "1"));
     let run = lab.collect(&[]).exits(5).says("max_size_mb").leaves_nothing();

@@ -27,16 +27,16 @@ fn asks_nothing_twice(lab: &Lab, requests: usize) {
 #[test]
 fn a_missing_permission_is_known_before_the_run() {
     let lab = Lab::new(named(without_administration(), &["api", "web"]));
-    let told = "cannot read acme/api: branch protection: Resource not accessible by personal access token; the host \
+    let text = "cannot read acme/api: branch protection: Resource not accessible by personal access token; the host \
                 asks for administration=read";
-    let dry = lab.collect(&["--dry-run"]).exits(3).says(told);
+    let dry = lab.collect(&["--dry-run"]).exits(3).says(text);
     let line = dry.stdout.lines().find(|line| line.contains("not readable")).unwrap();
-    assert!(line.ends_with(told), "{}", dry.stdout);
+    assert!(line.ends_with(text), "{}", dry.stdout);
     // The organization, the listing, and of one repository protection, rules and CODEOWNERS.
     asks_nothing_twice(&lab, 5);
 
     let lab = Lab::new(named(without_administration(), &["api", "web"]));
-    let run = lab.collect(&[]).exits(3).says(told);
+    let run = lab.collect(&[]).exits(3).says(text);
     asks_nothing_twice(&lab, 8);
     let bundle = run.bundle();
     for name in ["acme/api", "acme/web"] {
@@ -106,8 +106,7 @@ fn a_setting_that_only_owners_see() {
     lab.collect(&["--dry-run"]).exits(0);
 }
 
-/// The dry run lists an unreadable repository even if the connection test reads a different one, with the host's own
-/// message.
+/// A dry run reports a refusal of branch protection or of CODEOWNERS, but not one of the branch itself.
 #[test]
 fn one_endpoint_refused() {
     let refused = |endpoint| {
@@ -144,11 +143,11 @@ fn what_is_excluded_is_not_asked_for_and_not_missing() {
         assert_eq!(bundle.source()["in_scope"], 2);
         assert_eq!(bundle.control("CC7.2"), "pass");
         let members = bundle.json("derived/population.json")["members"].clone();
-        let told = |member: &serde_json::Value| {
+        let summary = |member: &serde_json::Value| {
             let name = member["name"].as_str().unwrap().to_string();
             (name, member["in_scope"].as_bool().unwrap(), member["reason"].as_str().map(str::to_string))
         };
-        let mut members: Vec<_> = members.as_array().unwrap().iter().map(told).collect();
+        let mut members: Vec<_> = members.as_array().unwrap().iter().map(summary).collect();
         members.sort();
         let out = |name: &str| (name.to_string(), false, Some("excluded".to_string()));
         let expected = [

@@ -65,7 +65,7 @@ fn collected(lab: &Lab) -> Bundle {
     bundle
 }
 
-/// Every check of the two rules.
+/// Both checks of every repository.
 fn checks(bundle: &Bundle) -> Vec<[(String, String); 2]> {
     let names = ["bare", "docs", "folder", "hooks", "root", "ruled", "weak"];
     names
@@ -186,7 +186,7 @@ fn without_the_setting_nothing_else_is_asked() {
 }
 
 #[test]
-fn a_dry_run_tells_what_is_free() {
+fn a_dry_run_reports_what_is_free() {
     let lab = lab();
     insta::assert_snapshot!("dry_run_before", lab.run(&["collect", "--dry-run"]).exits(0).shown());
     lab.collect(&[]).exits(0);

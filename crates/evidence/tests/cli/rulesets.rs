@@ -246,7 +246,7 @@ fn what_cannot_be_read_decides_nothing() {
 }
 
 #[test]
-fn allowances_of_a_classic_rule_are_told() {
+fn allowances_of_a_classic_rule_are_reported() {
     let body = json!({
         "url": "https://host.example/repos/acme/web/branches/main/protection",
         "required_pull_request_reviews": {"required_approving_review_count": 2,

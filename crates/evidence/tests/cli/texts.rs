@@ -213,7 +213,7 @@ fn init_quotes_what_yaml_would_misread() {
 
 /// The tool reports all problems of a configuration at once, with their places.
 #[test]
-fn configuration_problems_are_told_at_once() {
+fn configuration_problems_are_reported_at_once() {
     let lab = lab();
     lab.write(
         "evidence.yaml",

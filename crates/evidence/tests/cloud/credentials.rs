@@ -86,7 +86,7 @@ fn without_a_region_nothing_is_asked() {
 }
 
 #[test]
-fn a_wrong_clock_is_corrected_from_the_answer_and_told() {
+fn a_wrong_clock_is_corrected_from_the_answer_and_reported() {
     for seconds in [-7_200, 1_200, 0, 200] {
         let server = good().serve().unwrap();
         let setup = Setup { clock_is_wrong_by: seconds, ..Setup::new(TWO_REGIONS) };

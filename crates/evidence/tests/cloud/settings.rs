@@ -236,7 +236,7 @@ fn only_what_the_configuration_names_counts() {
 }
 
 #[test]
-fn what_the_configuration_names_and_nobody_has_is_an_error() {
+fn configured_names_that_do_not_exist_are_errors() {
     let server = good().serve().unwrap();
     let lines = [
         "regions: [eu-central-1, us-east-1]",

@@ -102,7 +102,7 @@ fn refusals_are_understood_by_their_body() {
 
 /// An answer from another repository's numeric address proves nothing about the requested repository.
 #[test]
-fn a_refusal_after_a_redirect_is_about_somebody_elses_repository() {
+fn a_refusal_after_a_redirect_is_about_another_repository() {
     let moved = Recording::new(
         "/repos/acme/web/branches/main/protection",
         301,
@@ -201,11 +201,11 @@ fn only_the_repository_itself_shows_that_it_is_there() {
 /// Pages that shift during the listing show some repositories twice and omit others.
 #[test]
 fn repositories_that_come_twice_while_others_are_missing_are_an_error() {
-    let told = |total: u32| json!({"login": "acme", "id": 1, "public_repos": total});
+    let counted = |total: u32| json!({"login": "acme", "id": 1, "public_repos": total});
     let listed = json!([{"id": 1, "full_name": "acme/a"}, {"id": 1, "full_name": "acme/a"}, {"id": 2, "full_name": "acme/b"}]);
     for (total, errors) in [(2, 0), (3, 1)] {
         let server = Replay::new()
-            .recording(Recording::new("/orgs/acme", 200, told(total)))
+            .recording(Recording::new("/orgs/acme", 200, counted(total)))
             .recording(Recording::new(LISTING, 200, listed.clone()))
             .otherwise(Recording::new("/", 404, json!({"message": "Branch not protected"})))
             .serve()

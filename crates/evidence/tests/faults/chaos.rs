@@ -65,7 +65,7 @@ fn collect(host: CodeHost) -> (Server, Exit, Ran) {
 }
 
 /// Prints one line of figures.
-fn told(what: &str, seed: u64, server: &Server, lost: usize, lies: usize, began: Instant) {
+fn print_figures(what: &str, seed: u64, server: &Server, lost: usize, lies: usize, began: Instant) {
     let kinds = server.faults_injected();
     let faults: u64 = kinds.values().sum();
     println!(
@@ -87,7 +87,7 @@ fn passes(repositories: u32) {
         Fault::everywhere().chance(SHARE, seed).times_per_path(PASSING).kinds(passing.map(|kind| kind.fault));
     let (server, exit, ran) = collect(large_organization(repositories).fault(fault));
     let lies = ran.lies(&truth);
-    told("all pass", seed, &server, ran.lost(&truth).len(), lies.len(), began);
+    print_figures("all pass", seed, &server, ran.lost(&truth).len(), lies.len(), began);
     assert_eq!((exit, &ran.errors), (Exit::Success, &Vec::new()), "seed {seed}");
     assert_eq!(
         (ran.lost(&truth).len(), ran.altered(&truth), lies),
@@ -124,7 +124,7 @@ fn stays(repositories: u32) {
     let lies = ran.lies(&truth);
     let hit = Hit::of(&server);
     let lost: Vec<&str> = ran.lost(&truth).into_iter().filter(|path| !hit.explains(path)).collect();
-    told("none passes", seed, &server, lost.len(), lies.len(), began);
+    print_figures("none passes", seed, &server, lost.len(), lies.len(), began);
     assert_eq!((lost, ran.altered(&truth), lies), (Vec::new(), Vec::new(), Vec::new()), "seed {seed}");
     assert_eq!(exit, Exit::Collection, "seed {seed}");
     let codes: BTreeSet<&str> = ran.errors.iter().map(|(code, ..)| code.as_str()).collect();

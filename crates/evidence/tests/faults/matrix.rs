@@ -362,16 +362,16 @@ fn stayed(ran: &Ran, truth: &Ran, harm: Harm, endpoint: &Endpoint) -> Result<(),
     let differs = ran.files != truth.files;
     let new: Vec<_> = ran.errors.iter().filter(|error| !truth.errors.contains(error)).collect();
     let codes: BTreeSet<&str> = new.iter().map(|(code, ..)| code.as_str()).collect();
-    let told = |code: &'static str| {
+    let expect_only = |code: &'static str| {
         if codes == BTreeSet::from([code]) { Ok(()) } else { Err(format!("the errors are {new:?}")) }
     };
     match harm {
         Harm::None if !differs && new.is_empty() => Ok(()),
         Harm::None => Err(format!("differs: {new:?}")),
         Harm::Lost(_) if !differs => Err("nothing is lost".to_owned()),
-        Harm::Lost(code) => told(code),
+        Harm::Lost(code) => expect_only(code),
         Harm::Maybe(_) if !differs && new.is_empty() => Ok(()),
-        Harm::Maybe(code) => told(code),
+        Harm::Maybe(code) => expect_only(code),
         Harm::Denied(code) => {
             let denied =
                 ran.checks.iter().filter(|(question, _)| endpoint.is_behind(&question.0, &question.1));
@@ -381,6 +381,6 @@ fn stayed(ran: &Ran, truth: &Ran, harm: Harm, endpoint: &Endpoint) -> Result<(),
             if said && new.is_empty() { Ok(()) } else { Err(format!("not told as {code}: {new:?}")) }
         }
         Harm::Unseen if !differs || ran.warnings.contains("incomplete_listing") => Ok(()),
-        Harm::Unseen => told("host_error"),
+        Harm::Unseen => expect_only("host_error"),
     }
 }

@@ -56,8 +56,8 @@ pub(crate) fn side_by_side<T: Sync>(cases: Vec<T>, case: impl Fn(&T) -> Result<(
         }
     });
     let failed = failed.into_inner().unwrap();
-    let told = failed.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
-    assert!(failed.is_empty(), "{} of {} cases:\n{told}", failed.len(), cases.len());
+    let printed = failed.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failed.is_empty(), "{} of {} cases:\n{printed}", failed.len(), cases.len());
     cases.len()
 }
 
@@ -150,8 +150,8 @@ impl Ran {
         let mut lies = Vec::new();
         for (question, verdicts) in &self.checks {
             for (status, reason) in verdicts {
-                let told = known(question).iter().any(|(known, _)| known == status);
-                if *status != Status::NotVerifiable && !told {
+                let expected = known(question).iter().any(|(known, _)| known == status);
+                if *status != Status::NotVerifiable && !expected {
                     lies.push(format!(
                         "{question:?} is {status:?} ({reason}), and was {:?}",
                         known(question)

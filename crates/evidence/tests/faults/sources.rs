@@ -115,15 +115,15 @@ fn every(source: &str, calls: &[&'static str], truth: &Ran, collect: impl Fn(Fau
         .flat_map(|kind| calls.iter().map(move |call| (kind.clone(), *call)))
         .collect();
     let cases = side_by_side(cases, |(kind, call)| {
-        let told = |what: String| Err(format!("{source}: {} at {call}: {what}", kind.name));
+        let failure = |what: String| Err(format!("{source}: {} at {call}: {what}", kind.name));
         let Outcome { ran, injected } = collect(Fault::on(*call).kind(kind.fault.clone()), kind.timeout());
         if injected == 0 {
-            return told("the fault met nobody".to_owned());
+            return failure("the fault met nobody".to_owned());
         }
         // A failed connection makes no claims.
         let Ok(ran) = ran else { return Ok(()) };
         let lies = ran.lies(truth);
-        if lies.is_empty() { Ok(()) } else { told(format!("lies: {lies:?}")) }
+        if lies.is_empty() { Ok(()) } else { failure(format!("lies: {lies:?}")) }
     });
     println!("{source}: {cases} cases of kind and call, 0 lies");
 }

@@ -78,11 +78,11 @@ fn assert_excluded(bundle: &Bundle, planted: &[Planted]) {
             .collect();
         assert!(!rules.is_empty(), "not left out: {}: {:?}", plant.shown(), plant.secret);
         // A text can match two rules; the manifest names the first match.
-        let told = plant.form != Form::Plain
+        let named = plant.form != Form::Plain
             || rules
                 .iter()
                 .any(|rule| rule.starts_with(plant.kind.rule) || plant.secret.text.contains("://"));
-        assert!(told, "{}: {rules:?}", plant.shown());
+        assert!(named, "{}: {rules:?}", plant.shown());
     }
 }
 
