@@ -252,9 +252,9 @@ impl<'a> Upload<'a> {
         let Answered { value: Judged { verified, key_id, reason, detail }, .. } =
             self.ask(UploadStep::Verify, &order).await?;
         if !verified {
-            let told =
+            let text_of =
                 |text: Option<String>| text.map(|text| self.clean(&text)).filter(|text| !text.is_empty());
-            return Err(UploadError::NotVerified { reason: told(reason), words: told(detail) });
+            return Err(UploadError::NotVerified { reason: text_of(reason), words: text_of(detail) });
         }
         match (signer.map(ToString::to_string), key_id) {
             (Some(local), Some(platform)) if local != platform => {

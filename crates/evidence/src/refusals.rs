@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_told_once_with_its_first_subjects() {
-        let told = |subjects: &[&str], permission| {
+        let warnings_of = |subjects: &[&str], permission| {
             let mut refusals = Refusals::default();
             for subject in subjects {
                 refusals.add(Refusal::of(&observation(subject, permission)).unwrap());
@@ -144,11 +144,11 @@ mod tests {
                 .map(|warning| (warning.message, warning.subject))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&["a"], None), [("made up: no. Grant it".to_string(), Some("a".to_string()))]);
+        assert_eq!(warnings_of(&["a"], None), [("made up: no. Grant it".to_string(), Some("a".to_string()))]);
         let text = "made up: no (7 subjects: a, b, c, d, e and 2 more). The host asks for the permission \
                     administration=read";
-        let many = told(&["a", "b", "c", "d", "e", "f", "g"], Some("administration=read"));
+        let many = warnings_of(&["a", "b", "c", "d", "e", "f", "g"], Some("administration=read"));
         assert_eq!(many, [(text.to_string(), None)]);
-        assert_eq!(told(&[], None), []);
+        assert_eq!(warnings_of(&[], None), []);
     }
 }

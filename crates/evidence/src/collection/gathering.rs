@@ -241,8 +241,8 @@ impl<'a> Gathering<'a> {
         let warnings = std::mem::take(&mut observation.warnings);
         let warned = !warnings.is_empty();
         // A refusal is reported together with all others of its kind.
-        let told = |warning: &Warning| matches!(&observation.seen, Seen::Denied { reason, .. } if reason.code == warning.code);
-        for warning in warnings.into_iter().filter(|warning| !told(warning)) {
+        let is_reported = |warning: &Warning| matches!(&observation.seen, Seen::Denied { reason, .. } if reason.code == warning.code);
+        for warning in warnings.into_iter().filter(|warning| !is_reported(warning)) {
             self.warn(warning, true);
         }
         self.clean_subject(&mut observation.subject);

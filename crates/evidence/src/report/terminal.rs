@@ -214,8 +214,8 @@ impl Terminal {
             return;
         }
         let minute = whole_seconds(left).as_secs() / WAIT_LINE_SECONDS;
-        let told = state.waits.get(&source).is_some_and(|(shown, at)| *shown == until && minute >= *at);
-        if told {
+        let is_shown = state.waits.get(&source).is_some_and(|(shown, at)| *shown == until && minute >= *at);
+        if is_shown {
             return;
         }
         state.waits.insert(source, (until, minute));

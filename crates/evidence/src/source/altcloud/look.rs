@@ -58,18 +58,18 @@ pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String
 
 /// Gaps for the same reason are reported together: one missing privilege is one warning.
 fn seen(gaps: Vec<Gap<'_>>) -> Vec<(Seen, Vec<Asked>)> {
-    let mut told: Vec<(Vec<String>, Seen, Vec<Asked>)> = Vec::new();
+    let mut merged: Vec<(Vec<String>, Seen, Vec<Asked>)> = Vec::new();
     for (what, problem, asked) in gaps {
         let seen = unread(problem);
-        match told.iter_mut().find(|(_, other, _)| words(other) == words(&seen)) {
+        match merged.iter_mut().find(|(_, other, _)| words(other) == words(&seen)) {
             Some((names, _, requests)) => {
                 names.push(what);
                 requests.extend_from_slice(asked);
             }
-            None => told.push((vec![what], seen, asked.to_vec())),
+            None => merged.push((vec![what], seen, asked.to_vec())),
         }
     }
-    told.into_iter().map(|(names, seen, requests)| (about(&named(&names), seen), requests)).collect()
+    merged.into_iter().map(|(names, seen, requests)| (about(&named(&names), seen), requests)).collect()
 }
 
 /// The first names of a list.

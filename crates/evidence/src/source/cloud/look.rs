@@ -143,7 +143,7 @@ mod tests {
         CallError::Refused(Refused { class, code: code.map(str::to_string), message, permission: None, meta })
     }
 
-    fn told<T>(look: &ReadResult<T>) -> (&'static str, &'static str) {
+    fn outcome_of<T>(look: &ReadResult<T>) -> (&'static str, &'static str) {
         match look {
             Ok(_) => ("read", ""),
             Err(Unread::Denied { reason, .. }) => ("denied", reason.code),
@@ -157,7 +157,7 @@ mod tests {
                 assert_eq!(words, "the host's words");
                 ("nothing", "")
             }
-            look => told(look),
+            look => outcome_of(look),
         }
     }
 
@@ -199,9 +199,9 @@ mod tests {
             let look = of_policy(Err(refused(class, code)));
             assert_eq!(policy_told(&look), policy, "{class:?} {code:?}");
             let look = of(&DESCRIBE_TRAILS, Some(&region), Err(refused(class, code)));
-            assert_eq!(told(&look), list, "{class:?} {code:?}");
+            assert_eq!(outcome_of(&look), list, "{class:?} {code:?}");
             let look = of(&GET_TRAIL_STATUS, Some(&region), Err(refused(class, code)));
-            assert_eq!(told(&look), status, "{class:?} {code:?}");
+            assert_eq!(outcome_of(&look), status, "{class:?} {code:?}");
         }
         let failure = RequestFailure::local(FailureKind::Transport("cannot connect".to_string()));
         let Err(Unread::Failed(failed)) =
@@ -258,9 +258,9 @@ mod tests {
             let policy = of_policy(Err(CallError::Refused(answer())));
             assert_eq!(matches!(policy, Ok((Policy::Missing(_), _))), no_policy, "{header:?} {body}");
             let trail = of(&GET_TRAIL_STATUS, None, Err(CallError::Refused(answer())));
-            assert_eq!(told(&trail) == ("denied", "not_found"), no_trail, "{header:?} {body}");
-            assert!(no_policy || told(&policy) == ("failed", "host_error"), "{header:?} {body}");
-            assert!(no_trail || told(&trail) == ("failed", "host_error"), "{header:?} {body}");
+            assert_eq!(outcome_of(&trail) == ("denied", "not_found"), no_trail, "{header:?} {body}");
+            assert!(no_policy || outcome_of(&policy) == ("failed", "host_error"), "{header:?} {body}");
+            assert!(no_trail || outcome_of(&trail) == ("failed", "host_error"), "{header:?} {body}");
         }
     }
 }

@@ -219,9 +219,9 @@ impl CodeHostSession {
     /// If the organization reports more repositories than were listed: a text, and how many more.
     pub(super) fn unlisted(&self, listed: u64) -> Option<(String, u64)> {
         let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
-        let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
-        let unlisted = told.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
-        let text = format!("the token lists {listed} repositories, but the organization reports {told}");
+        let reported = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
+        let unlisted = reported.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
+        let text = format!("the token lists {listed} repositories, but the organization reports {reported}");
         Some((text, unlisted))
     }
 

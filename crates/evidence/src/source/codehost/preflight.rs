@@ -135,7 +135,7 @@ impl Probe {
         let CollectionItem::Inspected(inspection) = &self.found else { return Vec::new() };
         let observed = inspection.observations.iter().flat_map(|observation| &observation.requests);
         let permission = self.asked.iter().chain(observed).find_map(|asked| asked.permission.as_deref());
-        let told = |check: Check| {
+        let described = |check: Check| {
             let actual = check.verdict.actual.unwrap_or_default();
             let takes = match permission {
                 Some(permission) => format!("; the host asks for {permission}"),
@@ -143,7 +143,7 @@ impl Probe {
             };
             format!("cannot read {}: {actual}{takes}", check.subject)
         };
-        denied(inspection).map(told).collect()
+        denied(inspection).map(described).collect()
     }
 
     /// What could not be read for another reason.

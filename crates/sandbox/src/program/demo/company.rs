@@ -24,7 +24,7 @@ pub(super) struct Company {
 /// A change in the company.
 pub(super) struct Change {
     pub(super) title: &'static str,
-    pub(super) told: &'static [&'static str],
+    pub(super) announced: &'static [&'static str],
     pub(super) happens: fn(&Company),
     /// Whether the token still lacks access, so that the bundle is incomplete.
     pub(super) incomplete: bool,
@@ -34,7 +34,7 @@ pub(super) struct Change {
 pub(super) const CHANGES: [Change; 3] = [
     Change {
         title: "people and owners in order",
-        told: &[
+        announced: &[
             "Nora must use a second step; Sid, who is suspended, administers nothing.",
             "infra's CODEOWNERS is rid of the token; every repository has owners.",
             "new-service and partner-mirror are deleted.",
@@ -44,7 +44,7 @@ pub(super) const CHANGES: [Change; 3] = [
     },
     Change {
         title: "changes under control",
-        told: &[
+        announced: &[
             "Every repository that is not archived demands reviews and checks on main.",
             "legacy-billing has a branch main; finance-reports has a plan with rules.",
             "The token's user administers security-tooling.",
@@ -55,7 +55,7 @@ pub(super) const CHANGES: [Change; 3] = [
     },
     Change {
         title: "a hotfix, and a permission that is lost",
-        told: &[
+        announced: &[
             "storefront: the rule of main was removed for a hotfix, and not put back.",
             "The tool's cloud user may no longer read the password policy.",
         ],

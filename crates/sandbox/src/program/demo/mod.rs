@@ -66,7 +66,7 @@ fn demo(args: &Args, signals: &Signals) -> io::Result<()> {
     }
     for change in &CHANGES {
         heading(&format!("Later: {}", change.title));
-        change.told.iter().for_each(|line| say(&format!("  {line}")));
+        change.announced.iter().for_each(|line| say(&format!("  {line}")));
         (change.happens)(&company);
         again(&shell, if change.incomplete { INCOMPLETE } else { 0 })?;
     }
