@@ -28,10 +28,22 @@ fi
 for _ in $(seq 50); do grep -q fine-grained sandbox.log && break; sleep 0.1; done
 host=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' sandbox.log)
 token=$(sed -n 's/^ *owner, fine-grained *//p' sandbox.log)
-port=$((20000 + RANDOM % 20000))
 python3 "$here/contract.py" node_modules/@octokit/openapi/generated/api.github.com.deref.json spec.json "$host"
-node_modules/.bin/prism proxy --errors -p "$port" spec.json "$host" >prism.log 2>&1 &
-for _ in $(seq 300); do grep -q "is listening" prism.log && break; sleep 0.1; done
+# The proxy wants a port number. Only those below the ports that the kernel gives to connections: one of these can
+# still belong to a connection that a test closed, and the proxy ends with EADDRINUSE.
+port=
+for _ in 1 2 3; do
+  try=$((20000 + RANDOM % 12000))
+  NODE_ENV='' node_modules/.bin/prism proxy --errors -p "$try" spec.json "$host" >prism.log 2>&1 </dev/null &
+  proxy=$!
+  for _ in $(seq 1200); do
+    ! grep -q "is listening" prism.log || { port=$try; break 2; }
+    kill -0 "$proxy" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill "$proxy" 2>/dev/null || true
+done
+[ -n "$port" ] || { echo "FAILED: the contract check's proxy does not start"; cat prism.log; exit 1; }
 
 "$evidence" init --org acme --generate-keys >/dev/null
 status=0
