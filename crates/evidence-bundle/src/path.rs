@@ -22,7 +22,7 @@ pub const RUN: &str = "run.json";
 pub const HINTS: &str = "derived/hints.json";
 /// The judgement per control.
 pub const NORMALIZED: &str = "derived/normalized.json";
-/// Everything that was looked at, and the requests behind it.
+/// Every observation, and the requests behind it.
 pub const OBSERVATIONS: &str = "derived/observations.json";
 /// Everything that was found, in scope or not.
 pub const POPULATION: &str = "derived/population.json";

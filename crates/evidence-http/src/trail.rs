@@ -33,17 +33,17 @@ pub struct Asked {
     pub permission: Option<String>,
 }
 
-/// Runs `look` and returns the requests that it made, in the order in which they ended.
-pub async fn recorded<F: Future>(look: F) -> (F::Output, Vec<Asked>) {
+/// Runs `work` and returns the requests that it made, in the order in which they ended.
+pub async fn recorded<F: Future>(work: F) -> (F::Output, Vec<Asked>) {
     TRAIL
         .scope(RefCell::default(), async {
-            let output = look.await;
+            let output = work.await;
             (output, TRAIL.with(RefCell::take))
         })
         .await
 }
 
-/// Adds requests of an earlier look to the current recording, if there is one.
+/// Adds requests of an earlier observation to the current recording, if there is one.
 pub fn replay(asked: Vec<Asked>) {
     // Fails outside a recording.
     let _ = TRAIL.try_with(|trail| trail.borrow_mut().extend(asked));
@@ -111,7 +111,7 @@ mod tests {
 
     /// How the trail describes each outcome, and that nested recordings have their own requests.
     #[test]
-    fn every_request_belongs_to_the_innermost_look() {
+    fn every_request_belongs_to_the_innermost_recording() {
         let good: Result<Reply<()>, RequestFailure> =
             Ok(Ok(Answered { value: (), meta: Meta { status: 200, ..Meta::default() } }));
         let refused: Result<Reply<()>, RequestFailure> = Ok(Err(Refused {

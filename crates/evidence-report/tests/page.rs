@@ -400,7 +400,7 @@ fn up_to_2000_checks_every_one_is_listed() {
     let checks: Vec<Row> = (0..2_000).map(|index| check("pass", format!("acme/r{index}"))).collect();
     let documents = bundle(&checks, "acme");
     let page = Page::of(&documents);
-    assert_eq!(page.all("a").filter(|a| a.attributes["href"].starts_with("#look-")).count(), 2_000);
+    assert_eq!(page.all("a").filter(|a| a.attributes["href"].starts_with("#observation-")).count(), 2_000);
     assert!(!page.source.contains("are listed."));
 }
 
@@ -427,7 +427,7 @@ fn a_long_group_says_how_many_it_leaves_out_and_where_they_are() {
     assert_eq!(
         page.elements
             .iter()
-            .filter(|e| e.attributes.get("id").is_some_and(|id| id.starts_with("look-")))
+            .filter(|e| e.attributes.get("id").is_some_and(|id| id.starts_with("observation-")))
             .count(),
         220
     );

@@ -51,7 +51,7 @@ pub fn judge(config: &Config, collection: &Collection) -> Vec<ControlResult> {
 /// # Errors
 ///
 /// Fails if the disk does.
-pub fn looked(
+pub fn observed(
     spool: &mut Spool,
     config: &Config,
     env: &Env,
@@ -96,7 +96,7 @@ pub fn looked(
     add(spool, path::SCOPE, |out, _| write_json(out, &record))
 }
 
-/// Redacts what must not be in a bundle: a configuration can name a branch that looks like a token.
+/// Redacts what must not be in a bundle: a configuration can name a branch that observations like a token.
 fn cleaned(value: Value, screen: &Screen) -> Value {
     match value {
         Value::String(text) => screen.redact(&text).into_owned().into(),
@@ -130,7 +130,7 @@ pub fn normalized(
     let mut summary = Summary::default();
     results.iter().for_each(|result| summary.controls.add(result.status));
     collection.checks.iter().for_each(|check| summary.checks.add(check.verdict.status));
-    let looks = looks(spool);
+    let observations = observations_checksum(spool);
     add(spool, path::NORMALIZED, |out, reader| {
         let controls = results.iter().map(|result| {
             let checks = || collection.checks.iter().filter(|check| result.control.rests_on(check.rule));
@@ -140,8 +140,10 @@ pub fn normalized(
                 status: result.status,
                 reason: result.reason.code.to_string(),
                 criteria: result.control.criteria(),
-                evidence: Rows::new(unique(checks(), &looks, reader)),
-                checks: FallibleRows::new(checks().map(|check| normalized_check(check, &looks, reader))),
+                evidence: Rows::new(unique(checks(), &observations, reader)),
+                checks: FallibleRows::new(
+                    checks().map(|check| normalized_check(check, &observations, reader)),
+                ),
             }
         });
         let document = Normalized {
@@ -154,7 +156,11 @@ pub fn normalized(
     })
 }
 
-fn normalized_check(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> io::Result<document::Check> {
+fn normalized_check(
+    check: &Check<Text>,
+    observations: &str,
+    reader: &Reader<'_>,
+) -> io::Result<document::Check> {
     Ok(document::Check {
         rule: check.rule.code.to_string(),
         source: check.source.id().to_string(),
@@ -163,7 +169,7 @@ fn normalized_check(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> io
         reason: check.verdict.reason.code.to_string(),
         expected: Some(check.rule.expected.to_string()),
         actual: actual(check, reader)?,
-        evidence: evidence(check, looks, reader),
+        evidence: evidence(check, observations, reader),
     })
 }
 
@@ -173,21 +179,21 @@ fn actual(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<Option<String>
 }
 
 /// The checksum of `derived/observations.json`.
-fn looks(spool: &Spool) -> String {
+fn observations_checksum(spool: &Spool) -> String {
     let document = spool.items().iter().rev().find(|item| item.path().as_str() == path::OBSERVATIONS);
     document.map_or_else(String::new, Item::checksum)
 }
 
-/// The evidence behind a check. `looks` is the checksum of the observations.
-fn evidence(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> Vec<EvidenceReference> {
-    let reference = |basis: &Basis| reference(check.source, *basis, looks, reader);
+/// The evidence behind a check. `observations` is the checksum of the observations.
+fn evidence(check: &Check<Text>, observations: &str, reader: &Reader<'_>) -> Vec<EvidenceReference> {
+    let reference = |basis: &Basis| reference(check.source, *basis, observations, reader);
     check.evidence.all().iter().filter_map(reference).collect()
 }
 
 fn reference(
     source: SourceName,
     basis: Basis,
-    looks: &str,
+    observations: &str,
     reader: &Reader<'_>,
 ) -> Option<EvidenceReference> {
     Some(match basis {
@@ -197,7 +203,7 @@ fn reference(
         }
         Basis::Observation(number) => EvidenceReference {
             filename: path::OBSERVATIONS.to_string(),
-            checksum: looks.to_string(),
+            checksum: observations.to_string(),
             id: Some(format!("{}:{number}", source.id())),
         },
     })
@@ -206,21 +212,21 @@ fn reference(
 /// Each artifact and observation once, however many checks cite it.
 fn unique<'a>(
     checks: impl Iterator<Item = &'a Check<Text>>,
-    looks: &str,
+    observations: &str,
     reader: &Reader<'_>,
 ) -> impl Iterator<Item = EvidenceReference> {
     let mut seen = HashSet::new();
     checks
         .flat_map(|check| check.evidence.all().iter().map(|basis| (check.source, *basis)))
         .filter(move |basis| seen.insert(*basis))
-        .filter_map(|(source, basis)| reference(source, basis, looks, reader))
+        .filter_map(|(source, basis)| reference(source, basis, observations, reader))
 }
 
 /// `derived/hints.json`
 pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) -> io::Result<()> {
     let hints = hint::ordered(&collection.checks);
     let control = |check: &Check<Text>| framework.control_of(check.rule).map_or("", |control| control.id);
-    let looks = looks(spool);
+    let observations = observations_checksum(spool);
     add(spool, path::HINTS, |out, reader| {
         // Keyed by a hash of the id, since a large organization has a hint for every repository. Two ids with the same
         // hash share a counter, which keeps them unique.
@@ -244,7 +250,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
                 title: advice.title.to_string(),
                 detail: actual(check, reader)?.unwrap_or_default(),
                 remediation: advice.remediation.to_string(),
-                evidence: evidence(check, &looks, reader),
+                evidence: evidence(check, &observations, reader),
             })
         });
         let hints = FallibleRows::new(rows);

@@ -115,7 +115,7 @@ pub async fn gather(
                 if !asked.is_empty() {
                     let subject = session.organization();
                     let row = gathering.row(subject, CONNECTION, Outcome::Listed, asked);
-                    gathering.look(&row, spool)?;
+                    gathering.record(&row, spool)?;
                 }
                 session.warnings().iter().for_each(|warning| gathering.warn(warning.clone(), false));
                 let end = stream::iter([(index, None)]);

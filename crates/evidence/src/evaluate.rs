@@ -80,9 +80,9 @@ impl<Words> Check<Words> {
 /// The checks of an inspection: first for settings that were not read, then the judgements. A rule with a judgement
 /// needs no other check, because its judgement accounts for what was not read.
 ///
-/// `looked` maps each observation to the basis of a check. If the screen excluded an artifact, every judgement becomes
+/// `bases` maps each observation to the basis of a check. If the screen excluded an artifact, every judgement becomes
 /// not verifiable, because its basis is not in the bundle.
-pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
+pub fn checks(inspection: Inspection, bases: &[Basis]) -> Vec<Check> {
     let Inspection { exempt, observations, judgements } = inspection;
     let left_out = observations.iter().find_map(|observation| match observation.seen {
         Seen::Withheld { rule } => Some(rule),
@@ -90,7 +90,7 @@ pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
     });
     let source = observations.first().map(|observation| observation.source);
     let mut checks = Vec::new();
-    for (Observation { source, kind, subject, seen, .. }, own) in observations.into_iter().zip(looked) {
+    for (Observation { source, kind, subject, seen, .. }, own) in observations.into_iter().zip(bases) {
         let Some(verdict) = unread(seen) else { continue };
         let judged = |rule: &Rule| judgements.iter().any(|judgement| *judgement.rule == *rule);
         checks.extend(kind.rules.iter().filter(|rule| !judged(rule)).map(|rule| Check {
@@ -105,7 +105,7 @@ pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
         judgements.into_iter().zip(source.into_iter().cycle())
     {
         let verdict = left_out.map_or(verdict, withheld);
-        checks.push(Check { rule, source, subject, verdict, evidence: Evidence::of(looked) });
+        checks.push(Check { rule, source, subject, verdict, evidence: Evidence::of(bases) });
     }
     if let Some(reason) = exempt {
         // Nothing can be changed there, so the settings do not matter. What was read stays in the bundle.
@@ -119,8 +119,8 @@ pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
 
 /// The checks of a single inspection, with its observations numbered in order.
 pub fn checks_alone(inspection: Inspection) -> Vec<Check> {
-    let looked: Vec<Basis> = (1..).take(inspection.observations.len()).map(Basis::Observation).collect();
-    checks(inspection, &looked)
+    let bases: Vec<Basis> = (1..).take(inspection.observations.len()).map(Basis::Observation).collect();
+    checks(inspection, &bases)
 }
 
 /// The verdict on a setting that was not read; `None` if it was read, whether or not its artifact is kept.

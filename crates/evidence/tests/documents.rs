@@ -261,9 +261,9 @@ fn every_warning_has_a_row() {
         let mut real = warning_codes(&own);
         if kind.name.id() == "codehost" {
             // These warnings use the code of their reason.
-            let look = read("crates/evidence/src/source/codehost/look.rs");
-            assert_eq!(look.matches("warning(reason.code").count(), 1);
-            assert_eq!(look.matches("warning(code,").count(), 2);
+            let source = read("crates/evidence/src/source/codehost/interpret.rs");
+            assert_eq!(source.matches("warning(reason.code").count(), 1);
+            assert_eq!(source.matches("warning(code,").count(), 2);
             let reasons = ["branch_missing", "branch_unprotected", "blocked", "plan_limit", "sso_required"];
             real.extend(reasons.map(str::to_string));
         }

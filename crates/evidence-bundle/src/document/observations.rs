@@ -1,22 +1,22 @@
-//! `derived/observations.json`: everything that was looked at, what came of it, and the requests behind it.
+//! `derived/observations.json`: every setting that was requested, the outcome, and the requests behind it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EvidenceReference;
 
-/// Every look of every source. Its list is a parameter so that a writer can stream it and a reader can skip it.
+/// Every observation of every source. Its list is a parameter so that a writer can stream it and a reader can skip it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Observations")]
 #[serde(deny_unknown_fields)]
 pub struct Observations<O = Vec<ObservationRecord>> {
     /// The version of this document's form, `1.0`.
     pub schema_version: String,
-    /// The looks, source by source in the order of the manifest, each source's in the order of the run.
+    /// The observations, source by source in the order of the manifest, each source's in the order of the run.
     pub observations: O,
 }
 
-/// One look.
+/// One observation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObservationRecord {
@@ -24,9 +24,9 @@ pub struct ObservationRecord {
     pub id: String,
     /// The name of the source, such as `codehost`.
     pub source: String,
-    /// What was looked at, such as `acme/payments`.
+    /// The subject, such as `acme/payments`.
     pub subject: String,
-    /// What kind of thing was looked for: the `artifact_type` it has in the manifest, or the name of a listing.
+    /// The kind of setting: the `artifact_type` it has in the manifest, or the name of a listing.
     pub kind: String,
     /// The outcome.
     pub outcome: Outcome,
@@ -39,12 +39,12 @@ pub struct ObservationRecord {
     /// The artifact, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
     pub artifact: Option<EvidenceReference>,
-    /// The requests behind it, in the order in which they ended. An answer that serves several looks can appear in each.
+    /// The requests behind it, in the order in which they ended. An answer that serves several observations can appear in each.
     #[serde(deserialize_with = "crate::json::objects")]
     pub requests: Vec<AskedRecord>,
 }
 
-/// The outcome of a look.
+/// The outcome of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

@@ -1,4 +1,4 @@
-//! `derived/population.json`: everything that was found, whether it was looked at, and why not.
+//! `derived/population.json`: everything that was found, whether it was observed, and why not.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub struct Member {
     /// The visibility of a repository, such as `private`, if the source reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<String>,
-    /// Whether it was looked at.
+    /// Whether it was observed.
     pub in_scope: bool,
     /// Why it was not, as a stable code; absent if it was.
     #[serde(skip_serializing_if = "Option::is_none")]

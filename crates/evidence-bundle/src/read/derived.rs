@@ -1,5 +1,5 @@
 //! Judges the documents under `derived/`: their form, and that they agree with the manifest, the run, the files and
-//! each other. `population.rs` judges the documents that list what was looked at.
+//! each other. `population.rs` judges the documents that list what was observed.
 //!
 //! Whether a check passes is the signer's judgement and not examined; everything that follows from the checks is.
 

@@ -1,4 +1,4 @@
-//! Judges `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what the run looked at, what
+//! Judges `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what the run observed, what
 //! existed, and the settings.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::json::Object;
 
 /// Counts of the observations of one source.
 #[derive(Default)]
-struct Looks {
+struct Counts {
     all: u64,
     artifacts: u64,
     nothing: u64,
@@ -24,7 +24,7 @@ struct Looks {
     excluded: u64,
 }
 
-impl Looks {
+impl Counts {
     fn add(&mut self, outcome: Outcome) {
         self.all += 1;
         let count = match outcome {
@@ -40,7 +40,7 @@ impl Looks {
     }
 
     fn agree(&self, run: &SourceRun) -> bool {
-        let Looks { artifacts, nothing, denied, failed, excluded, .. } = *self;
+        let Counts { artifacts, nothing, denied, failed, excluded, .. } = *self;
         (artifacts, nothing, denied, failed, excluded)
             == (run.collected, run.not_found, run.denied, run.failed, run.excluded)
     }
@@ -53,7 +53,7 @@ impl Derived<'_> {
         version: &mut Option<String>,
     ) -> Result<(), Stop> {
         let mut there = None;
-        let mut looks: BTreeMap<String, Looks> = BTreeMap::new();
+        let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
         let mut named = vec![false; self.list.len()];
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
@@ -62,9 +62,9 @@ impl Derived<'_> {
                 json.list(|json| {
                     let row: ObservationRecord = object(json)?;
                     self.source(&row.source)?;
-                    let looks = looks.entry(row.source.clone()).or_default();
-                    looks.add(row.outcome);
-                    if number(&row.id) != Some((&row.source, looks.all)) {
+                    let counts = counts.entry(row.source.clone()).or_default();
+                    counts.add(row.outcome);
+                    if number(&row.id) != Some((&row.source, counts.all)) {
                         let detail = format!("the observation {} does not have its number", row.id);
                         return Err(self.error(Reason::CountMismatch, detail).into());
                     }
@@ -75,15 +75,15 @@ impl Derived<'_> {
             _ => Err(json.unknown(name)),
         })?;
         self.there(there, "observations")?;
-        let none = Looks::default();
+        let none = Counts::default();
         for run in &self.run.sources {
-            if !looks.get(&run.name).unwrap_or(&none).agree(run) {
+            if !counts.get(&run.name).unwrap_or(&none).agree(run) {
                 let detail = format!("the outcomes for {} are not those that the run counts", run.name);
                 return Err(self.error(Reason::CountMismatch, detail).into());
             }
         }
         for (source, highest) in &self.references.observations {
-            if looks.get(source).is_none_or(|looks| looks.all < *highest) {
+            if counts.get(source).is_none_or(|counts| counts.all < *highest) {
                 let detail =
                     format!("a check rests on the observation {source}:{highest}, which is not there");
                 return Err(self.error(Reason::EvidenceMismatch, detail).into());

@@ -130,7 +130,7 @@ fn a_clean_up_keeps_what_can_be_resumed() {
     assert_eq!(cache.count_taken_over(1, now), 2);
 }
 
-/// Each entry is sound by itself: cutting one out neither makes another look more recent nor confirms a different
+/// Each entry is sound by itself: cutting one out neither makes another observation more recent nor confirms a different
 /// one.
 #[test]
 fn what_was_cut_out_makes_nothing_younger() {

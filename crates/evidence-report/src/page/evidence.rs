@@ -13,20 +13,20 @@ pub(super) struct Evidence {
     /// The id of the observation, if it has no artifact.
     pub(super) id: Option<String>,
     /// The observation's row in the section about requests, and its id.
-    pub(super) look: Option<(usize, String)>,
+    pub(super) observation: Option<(usize, String)>,
 }
 
 /// The key of an observation: its artifact, or its own id.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Artifact(String),
-    Look(String),
+    Observation(String),
 }
 
 impl Key {
     pub(super) fn new(reference: &EvidenceReference) -> Key {
         match &reference.id {
-            Some(id) => Key::Look(id.clone()),
+            Some(id) => Key::Observation(id.clone()),
             None => Key::Artifact(reference.filename.clone()),
         }
     }
@@ -38,7 +38,7 @@ impl Evidence {
             key: Key::new(reference),
             file: sanitized(&reference.filename),
             id: reference.id.as_deref().map(sanitized),
-            look: None,
+            observation: None,
         }
     }
 

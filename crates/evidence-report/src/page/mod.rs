@@ -4,7 +4,7 @@ mod bar;
 mod checks;
 mod evidence;
 mod hints;
-mod looks;
+mod observations;
 mod population;
 mod settings;
 mod text;
@@ -17,7 +17,7 @@ use evidence_bundle::path::{RUN, SCOPE};
 use evidence_view::{First, ManifestHead, sanitized, words};
 
 use self::checks::{ControlSection, Sections};
-use self::looks::Looks;
+use self::observations::Observations;
 use self::population::Population;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, head, whole};
@@ -35,7 +35,7 @@ struct Page {
     errors: First<ErrorRecord>,
     excluded: First<Excluded>,
     warnings: First<Warning>,
-    looks: Looks,
+    observations: Observations,
     settings: Vec<SettingsPart>,
     rules: Vec<RulePart>,
     /// Whether some groups of checks list only their first rows.
@@ -139,7 +139,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let scope: ScopeRecord = whole(documents, SCOPE)?;
     let mut sections = Sections::read(documents)?;
     hints::add(documents, &mut sections)?;
-    let looks = Looks::read(documents, &mut sections)?;
+    let observations = Observations::read(documents, &mut sections)?;
     let page = Page {
         title: Title::new(&manifest, &run),
         counts: sections.counts(),
@@ -152,7 +152,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         excluded: manifest.left_out.excluded,
         warnings: manifest.left_out.warnings,
         controls: sections.into_controls(),
-        looks,
+        observations,
     };
     page.write_into(&mut io::BufWriter::new(out))
 }

@@ -28,8 +28,8 @@ use sandbox::codehost::{Limits, Server};
 use sandbox::{DEMO_TOKEN, large_organization};
 use tokio::sync::Notify;
 
-/// How many consecutive looks must show no change. Between two looks every task that can run has run.
-const LOOKS: u32 = 4;
+/// How many consecutive checks must show no change. Between two checks every task that can run has run.
+const CHECKS: u32 = 4;
 
 /// After this long without a change, a task waits for something other than the clock.
 const STUCK: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ pub(crate) struct Simulated {
     /// Duration by the simulated clock.
     pub(crate) after: SignedDuration,
     pub(crate) requests: u64,
-    /// Retried requests and failed looks: zero if the host never refused a request.
+    /// Retried requests and failed observations: zero if the host never refused a request.
     pub(crate) refused: u64,
     /// Real duration.
     pub(crate) wall: Duration,
@@ -159,16 +159,16 @@ impl Simulation {
         let mut released = 0;
         let state = || (sent(), self.held.load(Ordering::SeqCst), answered.load(Ordering::SeqCst));
         loop {
-            let (mut seen, mut looks) = (state(), 0);
-            while looks < LOOKS && seen.0 == seen.1 && seen.2 == released {
+            let (mut seen, mut checks) = (state(), 0);
+            while checks < CHECKS && seen.0 == seen.1 && seen.2 == released {
                 // Every ready task and socket runs before this task resumes.
                 tokio::task::yield_now().await;
                 let now = state();
-                looks = if now == seen { looks + 1 } else { 0 };
+                checks = if now == seen { checks + 1 } else { 0 };
                 seen = now;
             }
             let next = [self.hands.next(), self.host.next()].into_iter().flatten().min();
-            match next.filter(|_| looks == LOOKS) {
+            match next.filter(|_| checks == CHECKS) {
                 Some(next) => {
                     self.hands.move_to(next);
                     released += u64::try_from(self.host.move_to(next)).unwrap_or(u64::MAX);

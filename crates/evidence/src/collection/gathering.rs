@@ -16,7 +16,7 @@ use crate::number::saturating_u64;
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::refusals::{Refusal, Refusals};
 use crate::report::format::{counted, given_up as given_up_text};
-use crate::report::{Event, LookResult, Reporter, Tally};
+use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::rule::{Verdict, reason};
 use crate::source::{CollectionItem, ConnectError, Member, Scope, Session};
 use crate::spool::Spool;
@@ -39,7 +39,7 @@ pub(super) struct Gathering<'a> {
     /// The refused settings, for the warnings.
     refusals: Refusals,
     /// The number of observation rows so far.
-    looks: u32,
+    observations: u32,
     /// The subject that was screened last.
     last_subject: Arc<str>,
 }
@@ -68,7 +68,7 @@ impl<'a> Gathering<'a> {
                 host_totals: BTreeMap::new(),
             },
             refusals: Refusals::default(),
-            looks: 0,
+            observations: 0,
             last_subject: "".into(),
         }
     }
@@ -81,15 +81,15 @@ impl<'a> Gathering<'a> {
                 self.population.host_totals = totals.collect();
                 members.into_iter().try_for_each(|member| self.member(member, spool))?;
                 // Reserve everything at once: a growing list would be moved, and each move leaves a hole of its size.
-                let looks = usize::try_from(expected).unwrap_or(0);
-                self.part.checks.reserve_exact(looks);
-                spool.reserve(looks);
+                let room = usize::try_from(expected).unwrap_or(0);
+                self.part.checks.reserve_exact(room);
+                spool.reserve(room);
                 self.reporter.event(Event::Population { source: self.source, expected, text: &text });
             }
             CollectionItem::Listed { kind, subject, requests } => {
                 let subject = self.clean(&subject);
                 let row = self.row(&subject, kind, Outcome::Listed, &requests);
-                self.look(&row, spool)?;
+                self.record(&row, spool)?;
             }
             CollectionItem::Warned(warning) => self.warn(warning, true),
             CollectionItem::Inspected(inspection) => self.inspected(inspection, spool)?,
@@ -164,7 +164,7 @@ impl<'a> Gathering<'a> {
         let mut row = self.row(&subject, CONNECTION, Outcome::Failed, &error.asked);
         row.reason = Some(reason::CONNECTION_FAILED.code.to_string());
         row.detail = Some(message.clone());
-        let number = self.look(&row, spool)?;
+        let number = self.record(&row, spool)?;
         for rule in &scope.rules {
             let verdict = Verdict::unknown(&reason::CONNECTION_FAILED, message.clone());
             let (source, subject) = (self.source, Arc::clone(&subject));
@@ -217,12 +217,12 @@ impl<'a> Gathering<'a> {
     }
 
     fn inspected(&mut self, mut inspection: Inspection, spool: &mut Spool) -> io::Result<()> {
-        let mut looked = Vec::with_capacity(inspection.observations.len());
+        let mut bases = Vec::with_capacity(inspection.observations.len());
         for observation in &mut inspection.observations {
-            looked.push(self.observed(observation, spool)?);
+            bases.push(self.observed(observation, spool)?);
         }
         let refused: Vec<Refusal> = inspection.observations.iter().filter_map(Refusal::of).collect();
-        let checks = evaluate::checks(inspection, &looked);
+        let checks = evaluate::checks(inspection, &bases);
         // Ignore a refusal that another observation made up for.
         let open = |refusal: &Refusal| checks.iter().any(|check| *check.verdict.reason == *refusal.reason);
         refused.into_iter().filter(open).for_each(|refusal| self.refusals.add(refusal));
@@ -232,7 +232,7 @@ impl<'a> Gathering<'a> {
             self.clean_subject(&mut check.subject);
             self.spool_check(check, spool)?;
         }
-        self.reporter.event(Event::Looked(self.source));
+        self.reporter.event(Event::Answered(self.source));
         Ok(())
     }
 
@@ -271,7 +271,7 @@ impl<'a> Gathering<'a> {
         let mut row = self.row(
             &observation.subject,
             observation.kind.name,
-            look_outcome(observation),
+            outcome_of(observation),
             &observation.requests,
         );
         if let Some((reason, detail)) = observation.seen.gap() {
@@ -281,8 +281,8 @@ impl<'a> Gathering<'a> {
             let item = spool.items().get(usize::try_from(number).ok()?)?;
             Some(EvidenceReference { filename: path, checksum: item.checksum(), id: None })
         });
-        let look = self.look(&row, spool)?;
-        Ok(number.map_or(Basis::Observation(look), Basis::Artifact))
+        let observation = self.record(&row, spool)?;
+        Ok(number.map_or(Basis::Observation(observation), Basis::Artifact))
     }
 
     /// The row of an observation, without its result.
@@ -294,7 +294,7 @@ impl<'a> Gathering<'a> {
         requests: &[Asked],
     ) -> ObservationRecord {
         ObservationRecord {
-            id: format!("{}:{}", self.source.id(), self.looks.saturating_add(1)),
+            id: format!("{}:{}", self.source.id(), self.observations.saturating_add(1)),
             source: self.source.id().to_string(),
             subject: subject.to_string(),
             kind: kind.to_string(),
@@ -320,10 +320,10 @@ impl<'a> Gathering<'a> {
     }
 
     /// Adds the row of an observation and returns its number.
-    pub(super) fn look(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
-        self.looks = self.looks.saturating_add(1);
+    pub(super) fn record(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
+        self.observations = self.observations.saturating_add(1);
         self.part.observations.push(row, spool)?;
-        Ok(self.looks)
+        Ok(self.observations)
     }
 
     /// Adds a member of the population.
@@ -421,19 +421,19 @@ impl<'a> Gathering<'a> {
         let outcome = match &observation.seen {
             Seen::Artifact { artifact, .. } => {
                 self.tally.collected += 1;
-                LookResult::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
+                ObservationResult::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
             }
             Seen::Withheld { rule } => {
                 self.tally.excluded += 1;
-                LookResult::Excluded { path, rule }
+                ObservationResult::Excluded { path, rule }
             }
             Seen::Nothing { detail, .. } => {
                 self.tally.not_found += 1;
-                LookResult::Nothing { detail, warned }
+                ObservationResult::Nothing { detail, warned }
             }
             Seen::Denied { detail, .. } => {
                 self.tally.denied += 1;
-                LookResult::Denied { detail, warned }
+                ObservationResult::Denied { detail, warned }
             }
             Seen::Failed(failed) => {
                 self.tally.failed += 1;
@@ -449,7 +449,7 @@ impl<'a> Gathering<'a> {
                 if self.part.errors.last() != Some(&record) {
                     self.part.errors.push(record);
                 }
-                LookResult::Failed(&failed.message)
+                ObservationResult::Failed(&failed.message)
             }
         };
         let subject: &Arc<str> = &observation.subject;
@@ -467,7 +467,7 @@ fn cut(text: &str) -> String {
     text.chars().take(MESSAGE_LENGTH).collect()
 }
 
-fn look_outcome(observation: &Observation) -> Outcome {
+fn outcome_of(observation: &Observation) -> Outcome {
     match &observation.seen {
         Seen::Artifact { .. } => Outcome::Artifact,
         Seen::Nothing { .. } => Outcome::Nothing,

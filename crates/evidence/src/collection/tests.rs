@@ -30,7 +30,7 @@ static FRAMEWORK: Framework = Framework {
 enum Step {
     /// Observe these files (name and text) and judge each of these subjects by them. The verdict is always a pass, so
     /// that only the engine can change it.
-    Look(&'static [(&'static str, &'static str)], &'static [&'static str]),
+    Observe(&'static [(&'static str, &'static str)], &'static [&'static str]),
     Pause,
 }
 
@@ -69,7 +69,7 @@ impl Session for Scripted {
                         tokio::time::sleep(Duration::from_millis(20)).await;
                         None
                     }
-                    Step::Look(files, subjects) => {
+                    Step::Observe(files, subjects) => {
                         let observations = files.iter().map(|(file, text)| {
                             let meta = Meta { path: (*file).into(), status: 200, ..Meta::default() };
                             let seen = Seen::artifact(name, file, text, None, &meta);
@@ -123,10 +123,15 @@ fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
 
 #[test]
 fn the_order_of_the_results_does_not_depend_on_who_is_faster() {
-    use Step::{Look, Pause};
-    let slow: &[Step] =
-        &[Pause, Look(&[("a.json", "slow")], &["a.json"]), Pause, Look(&[("b.json", "slow")], &["b.json"])];
-    let fast: &[Step] = &[Look(&[("c.json", "fast")], &["c.json"]), Look(&[("d.json", "fast")], &["d.json"])];
+    use Step::{Observe, Pause};
+    let slow: &[Step] = &[
+        Pause,
+        Observe(&[("a.json", "slow")], &["a.json"]),
+        Pause,
+        Observe(&[("b.json", "slow")], &["b.json"]),
+    ];
+    let fast: &[Step] =
+        &[Observe(&[("c.json", "fast")], &["c.json"]), Observe(&[("d.json", "fast")], &["d.json"])];
     let sources = [session(TORTOISE, slow), session(HARE, fast)];
     let (collection, spooled) = collected(&sources);
     let subjects: Vec<&str> = collection.checks.iter().map(|check| &*check.subject).collect();
@@ -145,11 +150,11 @@ fn the_order_of_the_results_does_not_depend_on_who_is_faster() {
 
 #[test]
 fn a_judgement_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
-    use Step::Look;
+    use Step::Observe;
     let steps: &[Step] = &[
-        Look(&[("one.json", "first"), ("two.json", "second")], &["both", "each"]),
-        Look(&[("three.json", "third"), ("bad.json", SECRET)], &["tainted"]),
-        Look(&[("four.json", "fourth")], &["alone"]),
+        Observe(&[("one.json", "first"), ("two.json", "second")], &["both", "each"]),
+        Observe(&[("three.json", "third"), ("bad.json", SECRET)], &["tainted"]),
+        Observe(&[("four.json", "fourth")], &["alone"]),
     ];
     let (collection, spooled) = collected(&[session(HARE, steps)]);
     let spooled: Vec<&str> = spooled.iter().map(|path| path.trim_start_matches("sources/hare/")).collect();
@@ -190,8 +195,10 @@ fn what_an_unconnected_source_would_have_shown_is_told_as_not_read() {
         retries: 1,
         asked: Vec::new(),
     };
-    let sources =
-        [Connected::Failed(scope, error), session(HARE, &[Step::Look(&[("a.json", "there")], &["a.json"])])];
+    let sources = [
+        Connected::Failed(scope, error),
+        session(HARE, &[Step::Observe(&[("a.json", "there")], &["a.json"])]),
+    ];
     let (collection, spooled) = collected(&sources);
     assert_eq!(spooled, ["sources/hare/a.json"]);
     let [check, other] = collection.checks.as_slice() else { panic!("{:?}", collection.checks) };

@@ -126,7 +126,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         command: arguments.iter().map(|argument| screen.redact(argument).into_owned()).collect(),
         exit_code: exit.code(),
     };
-    assemble::looked(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
+    assemble::observed(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
@@ -160,7 +160,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         artifacts: saturating_u64(artifacts),
         controls: &controls,
         complete: collection.is_complete(),
-        look: [&next.verify, &next.show],
+        check: [&next.verify, &next.show],
         upload: &next.upload,
     });
     let Some(target) = upload else { return Ok(exit) };

@@ -68,20 +68,20 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let interrupt = Interrupt::watch().map_err(Error::System)?;
 
     // 2. The bundle.
-    let looked = look(&args.bundle, trust.as_ref(), &interrupt);
+    let checked = check_bundle(&args.bundle, trust.as_ref(), &interrupt);
     if let Some(exit) = interrupt.raised() {
         return Err(failed(UploadError::Interrupted(exit), &args.bundle, again(args)));
     }
-    let looked = looked.map_err(|failure| unsent(failure, &args.bundle))?;
+    let checked = checked.map_err(|failure| unsent(failure, &args.bundle))?;
     reporter.event(Event::Upload(Uploading::Checked {
         bundle: &args.bundle,
-        bytes: looked.parcel.bytes(),
-        found: looked.found(),
+        bytes: checked.parcel.bytes(),
+        found: checked.found(),
     }));
 
     // 3. The platform.
     let context = UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
-    let uploaded = deliver(&target, &args.bundle, &looked, &context)
+    let uploaded = deliver(&target, &args.bundle, &checked, &context)
         .map_err(|failure| failed(failure, &args.bundle, again(args)))?;
     if args.quiet {
         // Ignore a closed pipe.
@@ -152,12 +152,12 @@ pub(super) fn collected(
     let mut trust = TrustRoot::new();
     trust.add_key("your own signing key", new.key);
     let trust = target.config.verify_before_upload.then_some(&trust);
-    let uploaded = look(new.bundle, trust, context.interrupt)
+    let uploaded = check_bundle(new.bundle, trust, context.interrupt)
         .map_err(|failure| match context.interrupt.raised() {
             Some(exit) => UploadError::Interrupted(exit),
             None => UploadError::Local(Chain(&failure).to_string()),
         })
-        .and_then(|looked| deliver(target, new.bundle, &looked, context));
+        .and_then(|checked| deliver(target, new.bundle, &checked, context));
     over(uploaded.is_ok());
     uploaded.map(|_| ()).map_err(|failure| failed(failure, new.bundle, new.again.clone()))
 }
@@ -170,12 +170,12 @@ fn failed(failure: UploadError, bundle: &Path, again: String) -> Error {
 fn deliver(
     target: &UploadTarget,
     bundle: &Path,
-    looked: &CheckedBundle,
+    checked: &CheckedBundle,
     context: &UploadContext<'_>,
 ) -> Result<Uploaded, UploadError> {
     let upload = Upload::new(target, context.env, context.screen, context.reporter)?;
-    let uploaded = block_on(context.interrupt, upload.run(&looked.parcel, looked.signer()))?;
-    let bundle_id = looked.bundle_id().unwrap_or(&uploaded.bundle_id);
+    let uploaded = block_on(context.interrupt, upload.run(&checked.parcel, checked.signer()))?;
+    let bundle_id = checked.bundle_id().unwrap_or(&uploaded.bundle_id);
     context.reporter.event(Event::Upload(Uploading::Done {
         url: &uploaded.url,
         bundle_id,
@@ -187,7 +187,7 @@ fn deliver(
         context.reporter.event(Event::Upload(Uploading::Note(&text)));
     }
     if target.config.delete_after_upload {
-        let text = match delete(bundle, &looked.file) {
+        let text = match delete(bundle, &checked.file) {
             Ok(()) => "the local bundle was deleted (upload.delete_after_upload)".to_string(),
             Err(error) => format!("the local bundle was not deleted: {error}"),
         };
@@ -285,7 +285,7 @@ struct CheckedBundle {
 enum LocalVerdict {
     Verified { signer: KeyId, bundle_id: String, trusted_by: String, complete: bool },
     NotAuthenticated { signer: KeyId, bundle_id: String },
-    NotLookedAt,
+    NotVerified,
 }
 
 impl CheckedBundle {
@@ -295,7 +295,7 @@ impl CheckedBundle {
             LocalVerdict::Verified { signer, .. } | LocalVerdict::NotAuthenticated { signer, .. } => {
                 Some(signer)
             }
-            LocalVerdict::NotLookedAt => None,
+            LocalVerdict::NotVerified => None,
         }
     }
 
@@ -305,7 +305,7 @@ impl CheckedBundle {
             LocalVerdict::Verified { bundle_id, .. } | LocalVerdict::NotAuthenticated { bundle_id, .. } => {
                 Some(bundle_id)
             }
-            LocalVerdict::NotLookedAt => None,
+            LocalVerdict::NotVerified => None,
         }
     }
 
@@ -315,7 +315,7 @@ impl CheckedBundle {
                 LocalResult::Verified { trusted_by, complete: *complete }
             }
             LocalVerdict::NotAuthenticated { .. } => LocalResult::NotAuthenticated,
-            LocalVerdict::NotLookedAt => LocalResult::NotVerified,
+            LocalVerdict::NotVerified => LocalResult::NotVerified,
         }
     }
 }
@@ -337,11 +337,15 @@ fn unsent(failure: Failure, bundle: &Path) -> Error {
 
 /// Opens the bundle, verifies it if there is a trust root, and computes its digest in the same pass, so that the bytes
 /// sent later are the bytes verified.
-fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<CheckedBundle, Failure> {
+fn check_bundle(
+    bundle: &Path,
+    trust: Option<&TrustRoot>,
+    interrupt: &Interrupt,
+) -> Result<CheckedBundle, Failure> {
     let file = Arc::new(input::open(bundle).map_err(Failure::CannotJudge)?);
     let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
     let judged = match trust {
-        None => LocalVerdict::NotLookedAt,
+        None => LocalVerdict::NotVerified,
         Some(trust) => {
             let buffered = BufReader::with_capacity(256 * 1024, &mut reader);
             let verdict =

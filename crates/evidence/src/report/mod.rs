@@ -72,13 +72,13 @@ pub enum Event<'a> {
     Population {
         /// The source.
         source: SourceName,
-        /// The number of observations that will follow: one [`Event::Looked`] each.
+        /// The number of observations that will follow: one [`Event::Answered`] each.
         expected: u64,
         /// The count as text; empty if there is nothing to report.
         text: &'a str,
     },
-    /// All requests of one observation are done.
-    Looked(SourceName),
+    /// All requests of one observation are answered.
+    Answered(SourceName),
     /// The result of an observation is known.
     Observed {
         /// The source.
@@ -86,7 +86,7 @@ pub enum Event<'a> {
         /// The subject.
         subject: &'a str,
         /// The result.
-        outcome: LookResult<'a>,
+        outcome: ObservationResult<'a>,
     },
     /// A request was answered or failed.
     Request {
@@ -175,7 +175,7 @@ pub enum Event<'a> {
         /// Whether nothing is missing.
         complete: bool,
         /// The commands that verify it and show its contents.
-        look: [&'a str; 2],
+        check: [&'a str; 2],
         /// The command that uploads it.
         upload: &'a str,
     },
@@ -198,7 +198,7 @@ pub enum Event<'a> {
 
 /// The result of one observation.
 #[derive(Debug, Clone, Copy)]
-pub enum LookResult<'a> {
+pub enum ObservationResult<'a> {
     /// An artifact was spooled.
     Written {
         /// Its path in the bundle.

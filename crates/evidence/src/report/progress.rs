@@ -9,7 +9,7 @@ use super::format::thousands;
 use crate::observation::SourceName;
 
 /// Without a terminal, progress is printed once per this many observations.
-const LOOKS_PER_LINE: u64 = 1_000;
+const OBSERVATIONS_PER_LINE: u64 = 1_000;
 
 /// The minimum time a rate is measured before it is shown.
 const MEASURED: Duration = Duration::from_secs(3);
@@ -95,18 +95,18 @@ impl Progress {
     }
 
     /// Counts an observation. Returns a progress line if no bar shows the progress and a line is due.
-    pub(super) fn looked(&mut self, source: SourceName) -> Option<String> {
+    pub(super) fn answered(&mut self, source: SourceName) -> Option<String> {
         let is_terminal = self.bars.is_some();
         let SourceProgress { bar, total, .. } = self.of(source)?;
         bar.inc(1);
-        let looked = bar.position();
+        let done = bar.position();
         // Observations discovered on the way were not expected.
-        if let Some(total) = total.as_mut().filter(|total| **total < looked) {
-            *total = looked;
-            bar.set_length(looked);
+        if let Some(total) = total.as_mut().filter(|total| **total < done) {
+            *total = done;
+            bar.set_length(done);
         }
-        let is_time = !is_terminal && looked.is_multiple_of(LOOKS_PER_LINE);
-        is_time.then(|| position_text(looked, *total, bar.per_sec(), bar.elapsed()))
+        let is_time = !is_terminal && done.is_multiple_of(OBSERVATIONS_PER_LINE);
+        is_time.then(|| position_text(done, *total, bar.per_sec(), bar.elapsed()))
     }
 
     /// Shows a wait in place of the source's bar; `false` if there is no bar.
@@ -212,22 +212,22 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// `1,234 of 50,000 observations`
-fn of_total(looked: u64, total: Option<u64>) -> String {
+fn of_total(done: u64, total: Option<u64>) -> String {
     match total {
-        Some(total) => format!("{} of {} observations", thousands(looked), thousands(total)),
-        None => format!("{} observations", thousands(looked)),
+        Some(total) => format!("{} of {} observations", thousands(done), thousands(total)),
+        None => format!("{} observations", thousands(done)),
     }
 }
 
 /// `1,234 of 50,000 observations · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate
 /// or the average rate, whichever is slower: a run that has waited for a limit will wait again.
-fn position_text(looked: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
-    let position = of_total(looked, total);
-    let left = total.map_or(0, |total| total.saturating_sub(looked));
+fn position_text(done: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
+    let position = of_total(done, total);
+    let left = total.map_or(0, |total| total.saturating_sub(done));
     if elapsed < MEASURED || left == 0 || recent <= 0.0 {
         return position;
     }
-    let overall = precise(looked) / elapsed.as_secs_f64();
+    let overall = precise(done) / elapsed.as_secs_f64();
     let rate = match recent {
         rate if rate >= 9.5 => format!("{rate:.0}/s"),
         rate if rate >= 0.1 => format!("{rate:.1}/s"),
@@ -263,9 +263,8 @@ mod tests {
 
     #[test]
     fn rate_and_time_left() {
-        let text = |looked, total, recent, seconds| {
-            position_text(looked, total, recent, Duration::from_secs(seconds))
-        };
+        let text =
+            |done, total, recent, seconds| position_text(done, total, recent, Duration::from_secs(seconds));
         let table = [
             (text(1_234, Some(50_000), 15.1, 80), "1,234 of 50,000 observations · 15/s · 54 min left"),
             // Not measured yet, or finished.
@@ -292,17 +291,17 @@ mod tests {
         progress.begin(&[SOURCE], false);
         let total = |progress: &mut Progress| progress.of(SOURCE).unwrap().total;
         // One observation before the total is known.
-        progress.looked(SOURCE);
+        progress.answered(SOURCE);
         assert_eq!(total(&mut progress), None);
         progress.expect(SOURCE, 1_998);
         assert_eq!(total(&mut progress), Some(1_999));
-        let lines: Vec<String> = (0..1_998).filter_map(|_| progress.looked(SOURCE)).collect();
+        let lines: Vec<String> = (0..1_998).filter_map(|_| progress.answered(SOURCE)).collect();
         assert_eq!(
             (lines, total(&mut progress)),
             (vec!["1,000 of 1,999 observations".to_string()], Some(1_999))
         );
         // One more than expected, then another account.
-        progress.looked(SOURCE);
+        progress.answered(SOURCE);
         assert_eq!(total(&mut progress), Some(2_000));
         progress.expect(SOURCE, 10);
         assert_eq!(total(&mut progress), Some(2_010));

@@ -98,8 +98,8 @@ impl Terminal {
         if state.upload_intended {
             state.next = Some(next);
         } else {
-            let (look, upload) = next;
-            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {look}\n  {upload}");
+            let (check, upload) = next;
+            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {check}\n  {upload}");
         }
     }
 }

@@ -18,7 +18,7 @@ use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
-use super::{Event, LookResult, Reporter, Tally, WaitReason};
+use super::{Event, ObservationResult, Reporter, Tally, WaitReason};
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::GivenUp;
@@ -155,10 +155,10 @@ impl Terminal {
         state.progress.expect(source, expected);
     }
 
-    fn observed(&self, source: SourceName, subject: &str, outcome: LookResult<'_>) {
+    fn observed(&self, source: SourceName, subject: &str, outcome: ObservationResult<'_>) {
         let mut state = self.state();
         match outcome {
-            LookResult::Written { path, bytes: size } => {
+            ObservationResult::Written { path, bytes: size } => {
                 if self.verbose {
                     self.item(
                         &mut state,
@@ -169,29 +169,30 @@ impl Terminal {
                     );
                 }
             }
-            LookResult::Nothing { warned: true, .. } | LookResult::Denied { warned: true, .. } => {}
-            LookResult::Nothing { detail, .. } => {
+            ObservationResult::Nothing { warned: true, .. }
+            | ObservationResult::Denied { warned: true, .. } => {}
+            ObservationResult::Nothing { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
                 self.kind(&mut state, source.id(), YELLOW, "none", "not found", &text);
             }
-            LookResult::Denied { detail, .. } => {
+            ObservationResult::Denied { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
                 self.kind(&mut state, source.id(), YELLOW, "deny", "not shown", &text);
             }
-            LookResult::Excluded { path, rule } => {
+            ObservationResult::Excluded { path, rule } => {
                 let text = format!("{} left out: forbidden data (rule {rule})", self.safe(path));
                 self.item(&mut state, source.id(), RED, "drop", &text);
             }
-            LookResult::Failed(message) => {
+            ObservationResult::Failed(message) => {
                 let text = self.safe(&format!("{subject}: {message}"));
                 self.kind(&mut state, source.id(), RED, "error", "errors", &text);
             }
         }
     }
 
-    fn looked(&self, source: SourceName) {
+    fn answered(&self, source: SourceName) {
         let mut state = self.state();
-        if let Some(text) = state.progress.looked(source) {
+        if let Some(text) = state.progress.answered(source) {
             self.item(&mut state, source.id(), DIM, "", &text);
         }
     }
@@ -309,7 +310,7 @@ impl Reporter for Terminal {
             Event::Collecting(sources) => self.collecting(sources),
             Event::Population { source, expected, text } => self.population(source, expected, text),
             Event::Observed { source, subject, outcome } => self.observed(source, subject, outcome),
-            Event::Looked(source) => self.looked(source),
+            Event::Answered(source) => self.answered(source),
             Event::Request { source, method, path, result, attempt } => {
                 if self.verbose {
                     let mut state = self.state();
@@ -351,7 +352,7 @@ impl Reporter for Terminal {
                 artifacts,
                 controls,
                 complete,
-                look,
+                check,
                 upload,
             } => {
                 let mut files = self.safe(&path.display().to_string());
@@ -359,7 +360,7 @@ impl Reporter for Terminal {
                     let signature = self.safe(&signature.display().to_string());
                     files.push_str(&format!("\n  {signature}  {DIM}(detached signature, OpenSSH){DIM:#}"));
                 }
-                let next = (look.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
+                let next = (check.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
                 self.delivered(&files, bundle_id, (bytes, artifacts), controls, complete, next);
             }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {

@@ -163,9 +163,9 @@ impl Terminal {
             }
             Uploading::Over { uploaded, kept } => {
                 let next = state.next.take().filter(|_| *kept);
-                if let Some((look, upload)) = next {
+                if let Some((check, upload)) = next {
                     let upload = if *uploaded { String::new() } else { format!("\n  {upload}") };
-                    let _ = writeln!(anstream::stdout(), "\n{BOLD}Next{BOLD:#}\n  {look}{upload}");
+                    let _ = writeln!(anstream::stdout(), "\n{BOLD}Next{BOLD:#}\n  {check}{upload}");
                 }
             }
         }

@@ -233,14 +233,14 @@ fn a_killed_run_is_continued() {
         (0..REPOSITORIES).fold(acme(), |host, number| host.repository(sound(&format!("sound-{number}"))));
     let lab = Lab::new(host.latency(Duration::from_millis(5)))
         .with(|config| config.source("revalidate", "true").source("max_concurrency", "4"));
-    let looks = 2 * REPOSITORIES;
-    for part in [looks / 4, looks / 2] {
+    let observations = 2 * REPOSITORIES;
+    for part in [observations / 4, observations / 2] {
         lab.server.clear_log();
         let resume: &[&str] =
-            if part == looks / 4 { &["collect", "-q"] } else { &["collect", "-q", "--resume"] };
+            if part == observations / 4 { &["collect", "-q"] } else { &["collect", "-q", "--resume"] };
         let mut child = lab.command(resume).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let begun = Instant::now();
-        while lab.requested().iter().filter(|path| path.starts_with("/repos/")).count() < looks / 4 {
+        while lab.requested().iter().filter(|path| path.starts_with("/repos/")).count() < observations / 4 {
             assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", lab.requested());
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -252,11 +252,14 @@ fn a_killed_run_is_continued() {
     let resumed = lab.collect(&["--resume"]).exits(0).says("resumed from the interrupted run");
     let asked = lab.requested().iter().filter(|path| path.starts_with("/repos/")).count();
     // A few requests were in flight when the run was killed.
-    assert!(asked <= looks - 2 * (looks / 4) + 8, "{asked} of {looks} were asked for again");
+    assert!(
+        asked <= observations - 2 * (observations / 4) + 8,
+        "{asked} of {observations} were asked for again"
+    );
     assert!(asked > 0);
     let bundle = resumed.bundle();
     assert_eq!(bundle.manifest()["complete"], true);
-    assert_eq!(bundle.source()["collected"], looks + 1);
+    assert_eq!(bundle.source()["collected"], observations + 1);
     let artifacts = bundle.manifest()["artifacts"].as_array().unwrap().clone();
     assert!(artifacts.iter().all(|artifact| artifact["collected_at"].is_string()));
     assert!(bundle.manifest()["warnings"].to_string().contains("resumed"));

@@ -389,9 +389,9 @@ fn the_order_of_answers_decides_nothing() {
             Lab::new(host()).with(|config| config.controls("[CC7.2]").source("max_concurrency", concurrency));
         let bundle = lab.collect(&[]).exits(0).bundle();
         // The checksum of the observations, which contain the host's request ids.
-        let looks = hex::encode(Sha256::digest(bundle.file("derived/observations.json").unwrap()));
+        let observations = hex::encode(Sha256::digest(bundle.file("derived/observations.json").unwrap()));
         let controls = bundle.json("derived/normalized.json")["controls"].to_string();
-        controls.replace(&looks, "")
+        controls.replace(&observations, "")
     };
     assert_eq!(normalized("1"), normalized("32"));
 }

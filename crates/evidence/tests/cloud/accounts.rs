@@ -67,8 +67,8 @@ fn every_account_is_read_with_its_role() {
     // The identity is that of the credentials. The tool does not read their own account.
     assert_eq!(collected.identity, USER);
     // The population also counts the regions and the accounts.
-    let (discovered, in_scope, looks, text) = collected.population.clone().unwrap();
-    assert_eq!((discovered, in_scope, looks), (Some(6 + 6 + 3), 6, collected.observed));
+    let (discovered, in_scope, observations, text) = collected.population.clone().unwrap();
+    assert_eq!((discovered, in_scope, observations), (Some(6 + 6 + 3), 6, collected.observed));
     assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
     // The caller's identity; then, for each account: the role, the policy, trails and log groups of each region, one
     // status.

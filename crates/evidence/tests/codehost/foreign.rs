@@ -216,8 +216,9 @@ fn repositories_that_come_twice_while_others_are_missing_are_an_error() {
             _ => None,
         });
         let failed: Vec<_> = failed.collect();
-        let looks = collected.observations.iter().filter(|one| one.kind.name == "branch_protection").count();
-        assert_eq!((failed.len(), looks), (errors, 2 + errors), "{failed:?}");
+        let observed =
+            collected.observations.iter().filter(|one| one.kind.name == "branch_protection").count();
+        assert_eq!((failed.len(), observed), (errors, 2 + errors), "{failed:?}");
         assert!(
             failed.iter().all(|(subject, text)| subject == "acme" && text.contains("1 listed twice")),
             "{failed:?}"

@@ -52,7 +52,7 @@ fn collect(host: CodeHost, timeout: &str, more: &str) -> (Server, Ran) {
     (server, ran)
 }
 
-/// The error messages of skipped looks.
+/// The error messages of skipped observations.
 fn not_asked<'a>(ran: &'a Ran, what: &str) -> Vec<&'a str> {
     let start = format!("{what}: not asked: ");
     let errors = ran.errors.iter().filter(|(code, ..)| code == "host_error");
@@ -102,7 +102,7 @@ fn an_endpoint_that_hangs_is_given_up() {
             assert_eq!(verdicts, &truth.checks[question], "{question:?}");
         }
     }
-    // Each look is an error; most messages say that the tool skipped it, and why.
+    // Each observation is an error; most messages say that the tool skipped it, and why.
     assert_eq!(ran.errors.len(), repositories as usize);
     // Each of the first nineteen failures makes room for one more request.
     assert!(spared.len() as u64 >= u64::from(repositories) - CONCURRENCY - 19, "{}", spared.len());

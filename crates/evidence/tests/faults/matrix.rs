@@ -12,7 +12,7 @@ use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server};
 use crate::kinds::{Again, Harm, Kind, LONG, PASSING, Place, kinds};
 use crate::ran::{Ran, injected, run, side_by_side};
 
-/// An organization on three pages in which every look has a different outcome. The repository whose raw file the tool
+/// An organization on three pages in which every observation has a different outcome. The repository whose raw file the tool
 /// requests has a file of more than a megabyte.
 fn host(endpoint: &Endpoint) -> CodeHost {
     let strong = || Protection::new().reviews(2).status_checks(["ci/build"]).enforce_admins(true);
@@ -65,7 +65,7 @@ enum Behind {
     /// The repositories of a page, in order.
     Page(&'static [&'static str]),
     /// A repository's protection, or its owners.
-    Look(&'static str, &'static str),
+    Observation(&'static str, &'static str),
 }
 
 /// One column of the table.
@@ -108,56 +108,56 @@ const ENDPOINTS: &[Endpoint] = &[
         name: "protection",
         pattern: "/repos/acme/alpha/branches/main/protection",
         after: 0,
-        behind: Behind::Look("alpha", PROTECTION),
+        behind: Behind::Observation("alpha", PROTECTION),
         repos: "\"*\"",
     },
     Endpoint {
         name: "protection that is not there",
         pattern: "/repos/acme/charlie/branches/main/protection",
         after: 0,
-        behind: Behind::Look("charlie", PROTECTION),
+        behind: Behind::Observation("charlie", PROTECTION),
         repos: "\"*\"",
     },
     Endpoint {
         name: "rules of rulesets",
         pattern: "/repos/acme/charlie/rules/branches/main",
         after: 0,
-        behind: Behind::Look("charlie", PROTECTION),
+        behind: Behind::Observation("charlie", PROTECTION),
         repos: "\"*\"",
     },
     Endpoint {
         name: "owners",
         pattern: "/repos/acme/alpha/contents/.github/CODEOWNERS",
         after: 0,
-        behind: Behind::Look("alpha", OWNERS),
+        behind: Behind::Observation("alpha", OWNERS),
         repos: "\"*\"",
     },
     Endpoint {
         name: "owners that are in the second place",
         pattern: "/repos/acme/bravo/contents/.github/CODEOWNERS",
         after: 0,
-        behind: Behind::Look("bravo", OWNERS),
+        behind: Behind::Observation("bravo", OWNERS),
         repos: "\"*\"",
     },
     Endpoint {
         name: "owners in the second place",
         pattern: "/repos/acme/bravo/contents/CODEOWNERS",
         after: 0,
-        behind: Behind::Look("bravo", OWNERS),
+        behind: Behind::Observation("bravo", OWNERS),
         repos: "\"*\"",
     },
     Endpoint {
         name: "a file's own bytes",
         pattern: "/repos/acme/delta/contents/.github/CODEOWNERS",
         after: 1,
-        behind: Behind::Look("delta", OWNERS),
+        behind: Behind::Observation("delta", OWNERS),
         repos: "\"*\"",
     },
     Endpoint {
         name: "whether a repository is there",
         pattern: "/repos/acme/ghost",
         after: 0,
-        behind: Behind::Look("ghost", PROTECTION),
+        behind: Behind::Observation("ghost", PROTECTION),
         repos: "[acme/ghost, acme/alpha]",
     },
 ];
@@ -195,9 +195,9 @@ impl Endpoint {
             Behind::All => true,
             // A page without a link to the next page also loses all later pages.
             Behind::Page(_) => !repository.is_empty(),
-            // If the tool cannot confirm that the repository exists, its other looks are in doubt too.
-            Behind::Look("ghost", _) => repository == "ghost",
-            Behind::Look(name, known) => repository == name && rule == known,
+            // If the tool cannot confirm that the repository exists, its other observations are in doubt too.
+            Behind::Observation("ghost", _) => repository == "ghost",
+            Behind::Observation(name, known) => repository == name && rule == known,
         }
     }
 }
@@ -334,7 +334,7 @@ fn a_host_that_is_gone_costs_what_was_not_read() {
             "{:?}",
             ran.errors
         );
-        // Every look is present, unchanged or failed.
+        // Every observation is present, unchanged or failed.
         assert!(truth.checks.keys().eq(ran.checks.keys()), "after {read}: {:?}", ran.checks);
         let unread = ran.checks.values().flatten().filter(|(_, reason)| reason == "host_error").count();
         assert!(unread > 0, "after {read}");

@@ -1,4 +1,4 @@
-//! The provider's calls: reads listings page by page. `look` interprets the answers.
+//! The provider's calls: reads listings page by page. `interpret` interprets the answers.
 
 use std::collections::HashSet;
 

@@ -3,8 +3,8 @@
 
 use jiff::Timestamp;
 
+use super::interpret::{self, Users};
 use super::listing::{Listing, Period, Whose};
-use super::look::{self, Users};
 use super::record::{Assignment, Role, User};
 use super::scopes::OAuthScope;
 use super::wire::{self, Activity, Page, TokenAnswer};
@@ -172,24 +172,24 @@ const ORGANIZATION: &str = "acme.example";
 fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
     let customer = Whose::Customer { id: "my_customer".to_string(), name: ORGANIZATION.to_string() };
     let users = Users { parts: vec![(customer, listing(page.items))] };
-    let mut found = look::two_step(ORGANIZATION, &users);
-    found.extend(look::admin_roles(ORGANIZATION, &users, &listing(Vec::new()), &listing(Vec::new())));
+    let mut found = interpret::two_step(ORGANIZATION, &users);
+    found.extend(interpret::admin_roles(ORGANIZATION, &users, &listing(Vec::new()), &listing(Vec::new())));
     found
 }
 
 fn roles_offline(page: Page<Role>) -> Vec<CollectionItem> {
     let nobody = Users { parts: Vec::new() };
-    look::admin_roles(ORGANIZATION, &nobody, &listing(page.items), &listing(Vec::new()))
+    interpret::admin_roles(ORGANIZATION, &nobody, &listing(page.items), &listing(Vec::new()))
 }
 
 fn assignments_offline(page: Page<Assignment>) -> Vec<CollectionItem> {
     let nobody = Users { parts: Vec::new() };
-    look::admin_roles(ORGANIZATION, &nobody, &listing(Vec::new()), &listing(page.items))
+    interpret::admin_roles(ORGANIZATION, &nobody, &listing(Vec::new()), &listing(page.items))
 }
 
 fn activities_offline(page: Page<Activity>) -> Vec<CollectionItem> {
     let period = Period { start: Timestamp::UNIX_EPOCH, end: Timestamp::UNIX_EPOCH };
-    look::lifecycle(ORGANIZATION, period, vec![("CREATE_USER", listing(page.items))])
+    interpret::lifecycle(ORGANIZATION, period, vec![("CREATE_USER", listing(page.items))])
 }
 
 /// A listing with a single page.

@@ -4,8 +4,8 @@ use futures_util::future::{join, join_all, join3};
 
 use super::api::Api;
 use super::calls::EVENTS;
+use super::interpret::{self, Users};
 use super::listing::{Listing, ListingError, Recorded};
-use super::look::{self, Users};
 use super::record::{Assignment, Role, User};
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use super::scopes::OAuthScope;
@@ -120,13 +120,13 @@ impl AltCloudSession {
         let organization = self.config.organization();
         let mut found = Vec::new();
         if self.config.wants(&TWO_STEP_VERIFICATION) {
-            found.extend(look::two_step(organization, &users));
+            found.extend(interpret::two_step(organization, &users));
         }
         if let Some((roles, assignments)) = administrators {
-            found.extend(look::admin_roles(organization, &users, &roles, &assignments));
+            found.extend(interpret::admin_roles(organization, &users, &roles, &assignments));
         }
         if let Some(events) = events {
-            found.extend(look::lifecycle(organization, self.period, events));
+            found.extend(interpret::lifecycle(organization, self.period, events));
         }
         let count = saturating_u64(users.all().len());
         let whose = match self.config.domains.len() {

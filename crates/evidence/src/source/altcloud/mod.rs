@@ -2,7 +2,7 @@
 //!
 //! The modules: `config` is the configuration section, `service_account` the credentials file, `assertion` the token
 //! request signed with it, `access` the tokens, `dialect` the protocol, `calls` the list of calls, `wire` and `answer`
-//! parse and classify answers, `api` makes the calls, `listing` holds what was read, `look` interprets it, `record`
+//! parse and classify answers, `api` makes the calls, `listing` holds what was read, `interpret` interprets it, `record`
 //! defines the artifacts, `rules` judges them, `connect` is the connection test, `advice` its help, and `collect` the
 //! collection. This file implements the source for the rest of the tool. The source only reads: its scopes permit
 //! nothing else.
@@ -18,8 +18,8 @@ mod collect;
 pub mod config;
 mod connect;
 mod dialect;
+mod interpret;
 mod listing;
-mod look;
 mod record;
 pub mod rules;
 mod scopes;
@@ -139,7 +139,7 @@ impl Session for AltCloudSession {
         async move {
             let mut plan = Plan { requests_per_minute: connect::REQUESTS_PER_MINUTE, ..Plan::default() };
             let users = self.users().await;
-            plan.missing.extend(look::missing(users.gaps()));
+            plan.missing.extend(interpret::missing(users.gaps()));
             if self.config.wants(&TWO_STEP_VERIFICATION) {
                 plan.artifacts.push(("two-step verification", 1));
             }
@@ -153,16 +153,19 @@ impl Session for AltCloudSession {
             let (administrators, firsts) = join(administrators, firsts).await;
             if let Some((roles, assignments)) = administrators {
                 plan.artifacts.push(("administrator roles", 1));
-                let of_roles = [look::gap(look::ROLES, &roles), look::gap(look::ASSIGNMENTS, &assignments)];
-                plan.missing.extend(look::missing(of_roles.into_iter().flatten()));
+                let of_roles = [
+                    interpret::gap(interpret::ROLES, &roles),
+                    interpret::gap(interpret::ASSIGNMENTS, &assignments),
+                ];
+                plan.missing.extend(interpret::missing(of_roles.into_iter().flatten()));
             }
             if events {
                 plan.artifacts.push(("user lifecycle", 1));
             }
             let of_events = firsts.iter().filter_map(|(event, first)| {
-                Some((look::events_of(event), first.0.as_ref().err()?, first.1.as_slice()))
+                Some((interpret::events_of(event), first.0.as_ref().err()?, first.1.as_slice()))
             });
-            plan.missing.extend(look::missing(of_events));
+            plan.missing.extend(interpret::missing(of_events));
             let goes_on = |(_, first): &&(_, Recorded<Activity>)| {
                 first.0.as_ref().is_ok_and(|page| page.value.next.is_some())
             };

@@ -8,7 +8,7 @@ use super::calls::{Action, GET_TRAIL_STATUS};
 use super::config::{CloudConfig, Extent};
 use super::endpoint::Region;
 use super::found::{not_asked, unread};
-use super::look::{Policy, ReadResult, Unread};
+use super::interpret::{Policy, ReadResult, Unread};
 use super::record::Trail;
 use super::trails::Known;
 use super::wire::LogGroupPage;
@@ -77,8 +77,8 @@ pub(super) struct AccountPlan {
 }
 
 /// The failure, as text. Refusals are warnings of the connection test instead.
-fn failed<T>(look: &ReadResult<T>) -> Option<String> {
-    match look {
+fn failed<T>(read: &ReadResult<T>) -> Option<String> {
+    match read {
         Err(Unread::Failed(failed)) => Some(failed.message.clone()),
         Ok(_) | Err(Unread::Denied { .. }) => None,
     }

@@ -1,4 +1,4 @@
-//! The provider's calls: a client for each host, and the parameters of each call. `look` interprets the answers.
+//! The provider's calls: a client for each host, and the parameters of each call. `interpret` interprets the answers.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;

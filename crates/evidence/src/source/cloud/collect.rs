@@ -23,8 +23,8 @@ use super::calls::{
 use super::connect::{no_address, warning};
 use super::endpoint::{Region, Service};
 use super::found::{host_error, not_asked, not_found, observation};
+use super::interpret::{self, Policy, ReadResult, Unread};
 use super::log_groups::RegionGroups;
-use super::look::{self, Policy, ReadResult, Unread};
 use super::record::{AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
 use super::rules::password::{self, PASSWORD_POLICY_MISSING};
 use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
@@ -287,13 +287,13 @@ impl Account {
 
     /// Reads the status and the event selectors of all trails concurrently, and judges them together in order.
     async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> CollectionItem {
-        let looks = join_all(known.iter().map(|known| {
+        let statuses = join_all(known.iter().map(|known| {
             let selectors = known.needs_selectors().then(|| recorded(self.selectors(known)));
             join(recorded(self.status(known)), OptionFuture::from(selectors))
         }));
         let Trails { mut observations, mut facts } = trails;
         for ((known, stem), (status, selectors)) in
-            known.iter().zip(trails::file_stems(&known)).zip(looks.await)
+            known.iter().zip(trails::file_stems(&known)).zip(statuses.await)
         {
             let mut of_trail = TrailFacts {
                 name: known.name().to_string(),
@@ -306,8 +306,8 @@ impl Account {
             let (status, requests) = status;
             let observation = self.inspect_status(known, &stem, status, &mut of_trail);
             observations.push(Observation { requests, ..observation });
-            observations.extend(selectors.map(|(look, requests)| {
-                let observation = self.inspect_selectors(known, &stem, look, &mut of_trail);
+            observations.extend(selectors.map(|(read, requests)| {
+                let observation = self.inspect_selectors(known, &stem, read, &mut of_trail);
                 Observation { requests, ..observation }
             }));
             facts.trails.push(of_trail);
@@ -318,12 +318,12 @@ impl Account {
 
     async fn status(&self, known: &Known) -> ReadResult<TrailStatus> {
         let (host, place) = self.at_home(known, &GET_TRAIL_STATUS)?;
-        look::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
+        interpret::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
     }
 
     async fn selectors(&self, known: &Known) -> ReadResult<EventSelectors> {
         let (host, place) = self.at_home(known, &GET_EVENT_SELECTORS)?;
-        look::of(&GET_EVENT_SELECTORS, Some(&place.region), host.event_selectors(&place.arn).await)
+        interpret::of(&GET_EVENT_SELECTORS, Some(&place.region), host.event_selectors(&place.arn).await)
     }
 
     /// The host to call about a trail, and the trail's home.
@@ -342,12 +342,12 @@ impl Account {
         &self,
         known: &Known,
         stem: &str,
-        look: ReadResult<TrailStatus>,
+        read: ReadResult<TrailStatus>,
         facts: &mut TrailFacts,
     ) -> Observation {
         let subject = known.subject();
         let mut warnings = Vec::new();
-        let seen = match look {
+        let seen = match read {
             Ok((status, meta)) => {
                 // Corrected by the known difference from the provider's clock.
                 let skew = SignedDuration::from_secs(self.hosts.skew());
@@ -376,10 +376,10 @@ impl Account {
         &self,
         known: &Known,
         stem: &str,
-        look: ReadResult<EventSelectors>,
+        read: ReadResult<EventSelectors>,
         facts: &mut TrailFacts,
     ) -> Observation {
-        let seen = match look {
+        let seen = match read {
             Ok((selectors, meta)) => {
                 facts.records = selection::of(&selectors);
                 self.artifact(&format!("{stem}_event_selectors.json"), &selectors, &meta)

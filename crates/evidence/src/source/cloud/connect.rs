@@ -20,7 +20,7 @@ use super::calls::{
 use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, REGION_VARIABLE};
 use super::endpoint::{Region, Service};
 use super::found::host_error;
-use super::look::{self, ReadResult, Unread, words};
+use super::interpret::{self, ReadResult, Unread, words};
 use super::rules;
 use super::rules::reason::{REGION_NOT_ENABLED, ROLE_NOT_ASSUMED};
 use super::scope::common_beginning;
@@ -318,7 +318,7 @@ async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Regi
             return None;
         }
         Some(match hosts.host(Service::Iam, home) {
-            Some(host) => look::of_policy(host.password_policy().await),
+            Some(host) => interpret::of_policy(host.password_policy().await),
             None => Err(no_address(&GET_ACCOUNT_PASSWORD_POLICY, home)),
         })
     };
@@ -326,7 +326,7 @@ async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Regi
     let regions = join_all(regions.iter().map(|region| async move {
         let trails = async {
             match hosts.host(Service::CloudTrail, region) {
-                Some(host) => look::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
+                Some(host) => interpret::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
                 None => Err(no_address(&DESCRIBE_TRAILS, region)),
             }
         };
@@ -347,7 +347,9 @@ pub(super) async fn log_group_page(
 ) -> ReadResult<LogGroupPage> {
     let beginning = common_beginning(&extent.log_groups);
     match hosts.host(Service::Logs, region) {
-        Some(host) => look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
+        Some(host) => {
+            interpret::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await)
+        }
         None => Err(no_address(&DESCRIBE_LOG_GROUPS, region)),
     }
 }
@@ -388,8 +390,8 @@ impl Account {
 }
 
 /// A warning for a refusal. `lost` describes the consequence for the checks.
-fn denied<T>(look: &ReadResult<T>, lost: &str, subject: &str) -> Option<Warning> {
-    let Err(Unread::Denied { reason, detail }) = look else { return None };
+fn denied<T>(read: &ReadResult<T>, lost: &str, subject: &str) -> Option<Warning> {
+    let Err(Unread::Denied { reason, detail }) = read else { return None };
     let text = format!("{detail}; {lost}");
     Some(if **reason == REGION_NOT_ENABLED {
         warning("region_not_enabled", text, subject)

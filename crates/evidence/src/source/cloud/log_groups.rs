@@ -13,7 +13,7 @@ use super::calls::DESCRIBE_LOG_GROUPS;
 use super::connect::log_group_page;
 use super::endpoint::Region;
 use super::found::{host_error, not_found, observation, unread};
-use super::look::{ReadResult, Unread};
+use super::interpret::{ReadResult, Unread};
 use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use super::rules::LOG_RETENTION;
 use super::rules::retention::Retention;

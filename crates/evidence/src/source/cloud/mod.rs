@@ -2,7 +2,7 @@
 //!
 //! The modules: `config` is the configuration section, `endpoint` the services' addresses, `sign` the credentials and
 //! signatures, `dialect` the protocol, `login` the renewal of credentials, `account` a single account, `calls` the list
-//! of calls, `wire`, `xml` and `answer` parse and classify answers, `api` makes the calls, `look` interprets the
+//! of calls, `wire`, `xml` and `answer` parse and classify answers, `api` makes the calls, `interpret` interprets the
 //! answers, `scope` and `trails` select what counts, `record` defines the artifacts, `rules` the criteria, `connect` is
 //! the connection test, `collect` and `log_groups` the collection. This file implements the source for the rest of the
 //! tool.
@@ -21,9 +21,9 @@ mod connect;
 mod dialect;
 mod endpoint;
 mod found;
+mod interpret;
 mod log_groups;
 mod login;
-mod look;
 mod record;
 pub mod rules;
 mod scope;

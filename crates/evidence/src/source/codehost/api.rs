@@ -1,4 +1,4 @@
-//! The code host's calls: sends requests, and reads listings page by page. `look` interprets the answers.
+//! The code host's calls: sends requests, and reads listings page by page. `interpret` interprets the answers.
 
 use futures_util::{StreamExt, stream};
 use url::Url;

@@ -1,4 +1,4 @@
-//! Makes the calls for one observation, in order. `look` interprets the answers.
+//! Makes the calls for one observation, in order. `interpret` interprets the answers.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use super::api::Api;
 use super::artifact;
 use super::calls::{BRANCH, CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOSITORY, RULES, RULESET};
 use super::directories::Directories;
-use super::look::{self, RepositoryName};
-use super::owners::{self, FileLook, FoundFile};
+use super::interpret::{self, RepositoryName};
+use super::owners::{self, CodeownersReading, FoundFile};
 use super::population::{Details, Names};
 use super::record::Ruleset;
 use super::rules::branch_protection::{Classic, Rules, Unread};
@@ -18,7 +18,7 @@ use evidence_http::retry::Class;
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
 
 /// Additional results of reading the classic rule.
-pub(super) struct ClassicLook {
+pub(super) struct ClassicReading {
     pub(super) classic: Classic,
     /// The answer was "Not Found", which may refer to the repository.
     pub(super) may_be_missing: bool,
@@ -41,22 +41,22 @@ pub(super) async fn classic(
     branch: &str,
     may_be_empty: bool,
     branch_first: bool,
-) -> (Observation, ClassicLook) {
+) -> (Observation, ClassicReading) {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
     let (mut may_be_missing, mut renamed) = (false, false);
     if branch_first && has_no_rule(api, branch, &parameters).await {
-        let (observation, classic) = look::unprotected(target, branch);
-        return (observation, ClassicLook { classic, may_be_missing, renamed });
+        let (observation, classic) = interpret::unprotected(target, branch);
+        return (observation, ClassicReading { classic, may_be_missing, renamed });
     }
     let (mut observation, mut classic);
     match api.ask(&PROTECTION, &parameters).await {
         Err(CallError::Failed(failure)) => {
-            let seen = look::failed("branch protection", &failure);
-            (observation, classic) = look::classic_unread(target, seen, Vec::new());
+            let seen = interpret::failed("branch protection", &failure);
+            (observation, classic) = interpret::classic_unread(target, seen, Vec::new());
         }
         Ok(Answered { value, meta }) => {
             renamed = meta.redirected_to.is_some();
-            (observation, classic) = look::protection_shown(target, value, &meta);
+            (observation, classic) = interpret::protection_shown(target, value, &meta);
         }
         Err(CallError::Refused(refused)) => {
             may_be_missing = said(&refused) == RefusalMeaning::NotFound;
@@ -68,27 +68,27 @@ pub(super) async fn classic(
                 // Kept for the next run; the result does not matter now.
                 let _ = has_no_rule(api, branch, &parameters).await;
             }
-            (observation, classic) = look::protection_refused(target, branch, &refused);
+            (observation, classic) = interpret::protection_refused(target, branch, &refused);
         }
     }
     if may_be_empty && (may_be_missing || matches!(classic, Classic::NoBranch(_))) {
         let seen = match is_empty(api, target).await {
-            Ok(true) => Some(look::empty()),
+            Ok(true) => Some(interpret::empty()),
             // The branch does not exist, but it is unknown whether the repository is empty.
-            Err(failure) if !may_be_missing => Some(look::failed("branch protection", &failure)),
+            Err(failure) if !may_be_missing => Some(interpret::failed("branch protection", &failure)),
             Ok(false) | Err(_) => None,
         };
         if let Some(seen) = seen {
             may_be_missing = false;
-            (observation, classic) = look::classic_unread(target, seen, Vec::new());
+            (observation, classic) = interpret::classic_unread(target, seen, Vec::new());
         }
     }
-    (observation, ClassicLook { classic, may_be_missing, renamed })
+    (observation, ClassicReading { classic, may_be_missing, renamed })
 }
 
 /// Whether the host's record of the branch reports no classic rule. `false` without an answer.
 async fn has_no_rule(api: &Api<'_>, branch: &str, parameters: &[(&str, &str)]) -> bool {
-    // Boxed: this is rarely requested, but would enlarge the future of every look.
+    // Boxed: this is rarely requested, but would enlarge the future of every observation.
     match Box::pin(api.ask(&BRANCH, parameters)).await {
         Ok(Answered { value, meta }) => {
             let is_it = meta.redirected_to.is_none() && value.name.as_deref() == Some(branch);
@@ -117,12 +117,12 @@ pub(super) async fn rules(
 ) -> (Observation, Rules) {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
     let seen = match api.pages(&RULES, &parameters).await {
-        Ok((_, meta)) if meta.redirected_to.is_some() && !renamed => look::elsewhere(target, &meta).0,
-        Ok((rules, meta)) => return look::rules_shown(target, rules, &meta),
+        Ok((_, meta)) if meta.redirected_to.is_some() && !renamed => interpret::elsewhere(target, &meta).0,
+        Ok((rules, meta)) => return interpret::rules_shown(target, rules, &meta),
         Err(problem) => unread("branch rules", target, problem),
     };
     let observation = target.observation(&artifact::BRANCH_RULES, seen);
-    let rules = look::unread(&observation.seen).map_or(Rules::NotAsked, Rules::Unread);
+    let rules = interpret::unread(&observation.seen).map_or(Rules::NotAsked, Rules::Unread);
     (observation, rules)
 }
 
@@ -138,24 +138,24 @@ pub(super) async fn ruleset(
     let mut shown = Ruleset::default();
     let seen = match api.ask(&RULESET, &parameters).await {
         Ok(Answered { meta, .. }) if meta.redirected_to.is_some() && !renamed => {
-            look::elsewhere(target, &meta).0
+            interpret::elsewhere(target, &meta).0
         }
         Ok(Answered { value, meta }) => {
             shown = value;
-            look::ruleset_shown(target, id, &shown, &meta)
+            interpret::ruleset_shown(target, id, &shown, &meta)
         }
         Err(problem) => unread(&format!("ruleset {id}"), target, problem),
     };
     let observation = target.observation(&artifact::RULESET, seen);
-    let ruleset = look::unread(&observation.seen).map_or(Ok(shown), Err);
+    let ruleset = interpret::unread(&observation.seen).map_or(Ok(shown), Err);
     (observation, ruleset)
 }
 
 /// The result of an unsuccessful call that is one of several about a repository. The first of them gives the warnings.
 fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
     match problem {
-        CallError::Failed(failure) => look::failed(what, &failure),
-        CallError::Refused(refused) => look::denied(target, what, &refused).0,
+        CallError::Failed(failure) => interpret::failed(what, &failure),
+        CallError::Refused(refused) => interpret::denied(target, what, &refused).0,
     }
 }
 
@@ -164,15 +164,15 @@ pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result
     match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
         Ok(Answered { value, .. }) => Ok(Details::of(&value, &mut Names::default())),
         Err(CallError::Refused(refused)) if refused.class == Class::NotFound => {
-            Err(Seen::Failed(look::repository_not_found()))
+            Err(Seen::Failed(interpret::repository_not_found()))
         }
-        Err(CallError::Refused(refused)) => Err(look::denied(target, "repository", &refused).0),
-        Err(CallError::Failed(failure)) => Err(look::failed("repository", &failure)),
+        Err(CallError::Refused(refused)) => Err(interpret::denied(target, "repository", &refused).0),
+        Err(CallError::Failed(failure)) => Err(interpret::failed("repository", &failure)),
     }
 }
 
 /// Reads the CODEOWNERS file from the first location that has one.
-pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> FileLook {
+pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> CodeownersReading {
     let mut other: Option<(&str, NotAFile)> = None;
     let mut exists = false;
     let mut warnings = Vec::new();
@@ -183,20 +183,21 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
             continue;
         }
         match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
-            Err(CallError::Failed(failure)) => return FileLook::failed(target, &failure),
+            Err(CallError::Failed(failure)) => return CodeownersReading::failed(target, &failure),
             Ok(Answered { value, meta }) => {
                 exists = true;
-                warnings.extend(look::moved(target, &meta));
+                warnings.extend(interpret::moved(target, &meta));
                 match value {
                     Contents::File(file) => {
-                        if let Some((seen, warnings)) = look::foreign(target, &meta, file.url.as_deref()) {
-                            return FileLook::unread(target, seen).warned(warnings);
+                        if let Some((seen, warnings)) = interpret::foreign(target, &meta, file.url.as_deref())
+                        {
+                            return CodeownersReading::unread(target, seen).warned(warnings);
                         }
-                        let look = match owners::file_shown(target, place.path, &file, &meta) {
-                            Some(look) => look,
+                        let reading = match owners::file_shown(target, place.path, &file, &meta) {
+                            Some(reading) => reading,
                             None => raw(api, target, place, Some(&file), &meta).await,
                         };
-                        return look.warned(warnings);
+                        return reading.warned(warnings);
                     }
                     Contents::Other(what) => {
                         other.get_or_insert((place.path, what));
@@ -211,25 +212,25 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
                     }
                 }
                 RefusalMeaning::NotFoundElsewhere => {
-                    let (seen, warnings) = look::elsewhere(target, &refused.meta);
-                    return FileLook::unread(target, seen).warned(warnings);
+                    let (seen, warnings) = interpret::elsewhere(target, &refused.meta);
+                    return CodeownersReading::unread(target, seen).warned(warnings);
                 }
                 RefusalMeaning::Empty => {
-                    let look = FileLook::unread(target, look::empty());
-                    return FileLook { found: FoundFile::Empty, ..look };
+                    let reading = CodeownersReading::unread(target, interpret::empty());
+                    return CodeownersReading { found: FoundFile::Empty, ..reading };
                 }
                 RefusalMeaning::TooLarge => {
                     return raw(api, target, place, None, &refused.meta).await.warned(warnings);
                 }
                 RefusalMeaning::Denied(_) | RefusalMeaning::LockedOut | RefusalMeaning::Nothing => {
-                    let (seen, warnings) = look::denied(target, "CODEOWNERS", &refused);
-                    return FileLook::unread(target, seen).warned(warnings);
+                    let (seen, warnings) = interpret::denied(target, "CODEOWNERS", &refused);
+                    return CodeownersReading::unread(target, seen).warned(warnings);
                 }
             },
         }
     }
     let found = if exists || directories.were_shown() { FoundFile::Unread } else { FoundFile::NotFound };
-    FileLook { found, ..FileLook::unread(target, owners::no_file(other)) }.warned(warnings)
+    CodeownersReading { found, ..CodeownersReading::unread(target, owners::no_file(other)) }.warned(warnings)
 }
 
 /// Reads the file's own bytes: for files of 1 to 3 MB, whose content the record omits.
@@ -239,7 +240,7 @@ async fn raw(
     place: &CodeownersLocation,
     file: Option<&File>,
     meta: &Meta,
-) -> FileLook {
+) -> CodeownersReading {
     let size = file.and_then(|file| file.size);
     let (seen, warnings) =
         match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
@@ -251,12 +252,12 @@ async fn raw(
                 | RefusalMeaning::NoBranch
                 | RefusalMeaning::Empty => {
                     let text = format!("{} disappeared between two requests", place.path);
-                    (look::broken(meta, text), Vec::new())
+                    (interpret::broken(meta, text), Vec::new())
                 }
                 RefusalMeaning::TooLarge
                 | RefusalMeaning::Denied(_)
                 | RefusalMeaning::LockedOut
-                | RefusalMeaning::Nothing => look::denied(target, "CODEOWNERS", &refused),
+                | RefusalMeaning::Nothing => interpret::denied(target, "CODEOWNERS", &refused),
             },
             // Only without a reported size does this show that the file is too large; else the answer is wrong.
             Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
@@ -264,9 +265,9 @@ async fn raw(
             {
                 (owners::too_large(place.path, None), Vec::new())
             }
-            Err(CallError::Failed(failure)) => return FileLook::failed(target, &failure),
+            Err(CallError::Failed(failure)) => return CodeownersReading::failed(target, &failure),
         };
-    FileLook::unread(target, seen).warned(warnings)
+    CodeownersReading::unread(target, seen).warned(warnings)
 }
 
 /// Reads the owners that the host calls unknown in the file at `path`.
@@ -284,6 +285,6 @@ pub(super) async fn unknown_owners(
         Err(problem) => unread("CODEOWNERS errors", target, problem),
     };
     let observation = target.observation(&artifact::CODEOWNERS_ERRORS, seen);
-    let found = look::unread(&observation.seen).map_or(Ok(found), Err);
+    let found = interpret::unread(&observation.seen).map_or(Ok(found), Err);
     (observation, found)
 }

@@ -1,14 +1,14 @@
 //! Limits the memory for results that wait for an earlier one.
 //!
 //! Results are returned in order, but answers arrive in any order and pile up behind a slow one. Most are small, but a
-//! CODEOWNERS file can have 3 MB. So a look starts only while the waiting results are below a limit. The next look in
+//! CODEOWNERS file can have 3 MB. So an observation starts only while the waiting results are below a limit. The next observation in
 //! order may always start, so this cannot deadlock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::{Mutex, Notify};
 
-/// The size of waiting results, in bytes, above which no further look starts. Looks that are running come on top: at
+/// The size of waiting results, in bytes, above which no further observation starts. Observations that are running come on top: at
 /// most `max_concurrency` times the largest artifact.
 const BOUND: u64 = 16 * 1024 * 1024;
 
@@ -16,13 +16,13 @@ const BOUND: u64 = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Backlog {
     bytes: AtomicU64,
-    /// The number of running looks, whose results have an unknown size.
+    /// The number of running observations, whose results have an unknown size.
     under_way: AtomicUsize,
-    /// The maximum number of running looks: that of requests in flight, since each look makes one request at a time.
+    /// The maximum number of running observations: that of requests in flight, since each observation makes one request at a time.
     at_once: usize,
-    /// The number of returned results, which is the number of the next look in order.
+    /// The number of returned results, which is the number of the next observation in order.
     out: AtomicUsize,
-    /// Looks start in order, so that the next one is never behind another.
+    /// Observations start in order, so that the next one is never behind another.
     turn: Mutex<()>,
     changed: Notify,
 }
@@ -34,7 +34,7 @@ impl Backlog {
         Backlog { bytes, under_way, at_once, out, turn: Mutex::new(()), changed: Notify::new() }
     }
 
-    /// Waits until the look with this number may start.
+    /// Waits until the observation with this number may start.
     pub(super) async fn enter(&self, number: usize) {
         let _turn = self.turn.lock().await;
         loop {
@@ -49,7 +49,7 @@ impl Backlog {
         }
     }
 
-    /// A look that was started has a result, which now waits.
+    /// An observation that was started has a result, which now waits.
     pub(super) fn add(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.under_way.fetch_sub(1, Ordering::Relaxed);

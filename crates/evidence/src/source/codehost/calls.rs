@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
 use super::answer::said;
-use super::look::{self, RepositoryName};
+use super::interpret::{self, RepositoryName};
 use super::owners;
 use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
@@ -276,7 +276,7 @@ fn target() -> RepositoryName<'static> {
 }
 
 fn organization_offline(organization: Organization) -> Vec<CollectionItem> {
-    vec![CollectionItem::Inspected(look::organization("acme", &organization.settings, &Meta::default()))]
+    vec![CollectionItem::Inspected(interpret::organization("acme", &organization.settings, &Meta::default()))]
 }
 
 fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
@@ -291,13 +291,13 @@ fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
 }
 
 fn protection_offline(protection: BranchProtection) -> Vec<CollectionItem> {
-    let (observation, classic) = look::protection_shown(target(), protection, &Meta::default());
+    let (observation, classic) = interpret::protection_shown(target(), protection, &Meta::default());
     judged_offline(observation, Facts { classic, ..Facts::unprotected("main") })
 }
 
 /// Assumes that there is no classic rule, and that no ruleset's bypass list was read.
 fn rules_offline(rules: Vec<BranchRule>) -> Vec<CollectionItem> {
-    let (observation, rules) = look::rules_shown(target(), rules, &Meta::default());
+    let (observation, rules) = interpret::rules_shown(target(), rules, &Meta::default());
     judged_offline(observation, Facts { rules, ..Facts::unprotected("main") })
 }
 
@@ -311,8 +311,11 @@ fn judged_offline(observation: Observation, facts: Facts) -> Vec<CollectionItem>
 /// Empty if the file must be read separately, or is not a file.
 fn contents_offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
-    let look = owners::file_shown(target(), "CODEOWNERS", &file, &Meta::default());
-    look.map(|look| CollectionItem::Inspected(look.judged(target(), &HashSet::new()))).into_iter().collect()
+    let reading = owners::file_shown(target(), "CODEOWNERS", &file, &Meta::default());
+    reading
+        .map(|reading| CollectionItem::Inspected(reading.judged(target(), &HashSet::new())))
+        .into_iter()
+        .collect()
 }
 
 /// An answer without a meaning of its own.

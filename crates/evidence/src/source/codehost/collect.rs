@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::ask::{self, ClassicLook};
+use super::ask::{self, ClassicReading};
 use super::backlog::Backlog;
 use super::config::{Branch, FALLBACK_BRANCH};
-use super::look;
+use super::interpret;
 use super::owners::FoundFile;
 use super::population::{Itself, Known, Origin, Population, ScopedRepository};
 use super::rules::branch_protection::{Facts, Rules, Viewer, judge, next_ruleset, wants_rules};
@@ -23,11 +23,11 @@ use crate::rule::{Status, Verdict};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::recorded;
 
-/// How many looks may be prepared per request in flight. A slow answer should hold back only the results behind it;
+/// How many observations may be prepared per request in flight. A slow answer should hold back only the results behind it;
 /// with a window as small as the number of requests, it would hold back the requests too.
 const WINDOW_PER_REQUEST: usize = 4;
 
-/// A look to make.
+/// An observation to make.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub(super) repository: ScopedRepository,
@@ -35,15 +35,15 @@ pub(super) struct Task {
 }
 
 /// Records the requests of an observation.
-async fn looked<T>(look: impl Future<Output = (Observation, T)>) -> (Observation, T) {
-    let ((observation, found), requests) = recorded(look).await;
+async fn with_requests<T>(reading: impl Future<Output = (Observation, T)>) -> (Observation, T) {
+    let ((observation, found), requests) = recorded(reading).await;
     (Observation { requests, ..observation }, found)
 }
 
 impl CodeHostSession {
     pub(super) fn organization_found(&self) -> Option<CollectionItem> {
         self.config.collects(&artifact::ORGANIZATION_SETTINGS).then(|| {
-            let mut inspection = look::organization(&self.config.org, &self.settings, &self.meta);
+            let mut inspection = interpret::organization(&self.config.org, &self.settings, &self.meta);
             if let Some(observation) = inspection.observations.first_mut() {
                 observation.requests.clone_from(&self.requests);
             }
@@ -87,23 +87,23 @@ impl CodeHostSession {
         let window = self.config.max_concurrency.get().saturating_mul(WINDOW_PER_REQUEST);
         let backlog = Arc::new(Backlog::new(self.config.max_concurrency.get()));
         let taken = Arc::clone(&backlog);
-        let looks = stream::iter(tasks.enumerate()).map(move |(number, task)| {
+        let observed = stream::iter(tasks.enumerate()).map(move |(number, task)| {
             let backlog = Arc::clone(&backlog);
             async move {
                 backlog.enter(number).await;
                 let found = match self.probed(&task) {
                     Some(found) => found,
-                    None => self.look(task).await,
+                    None => self.observe(task).await,
                 };
                 backlog.add(found.weight());
                 found
             }
         });
-        let looks = looks.buffered(window).inspect(move |found| taken.take(found.weight()));
-        stream::iter(std::iter::once(population).chain(found)).chain(looks)
+        let observed = observed.buffered(window).inspect(move |found| taken.take(found.weight()));
+        stream::iter(std::iter::once(population).chain(found)).chain(observed)
     }
 
-    pub(super) async fn look(&self, task: Task) -> CollectionItem {
+    pub(super) async fn observe(&self, task: Task) -> CollectionItem {
         let Task { repository, topic } = task;
         // If the branch depends on a repository that only the configuration names, request the repository first, so
         // that every topic knows the same about it.
@@ -113,7 +113,7 @@ impl CodeHostSession {
             Origin::Named(_) => None,
         };
         if let Some(known) = known.filter(|known| known.details.is_err()) {
-            let observation = repository.target().observation(topic.kind(), look::nothing());
+            let observation = repository.target().observation(topic.kind(), interpret::nothing());
             return CollectionItem::Inspected(known.behind(observation, topic.name()).into());
         }
         let inspection = match topic {
@@ -155,7 +155,7 @@ impl CodeHostSession {
             (Branch::Unset, _) => FALLBACK_BRANCH,
             (Branch::Named(name), _) => name,
             (Branch::Default, Some(default)) => default,
-            (Branch::Default, None) => return look::no_default_branch(target).into(),
+            (Branch::Default, None) => return interpret::no_default_branch(target).into(),
         };
         let may_be_empty = details.is_none_or(|details| details.may_be_empty);
         // The host shows a branch to everyone, but its rule only to administrators. A token without that right must get
@@ -168,8 +168,9 @@ impl CodeHostSession {
             found.details.is_ok_and(|details| details.administered)
         };
         let asked =
-            looked(Box::pin(ask::classic(&self.api(), target, branch, may_be_empty, branch_first))).await;
-        let (mut observation, ClassicLook { classic, may_be_missing, renamed }) = asked;
+            with_requests(Box::pin(ask::classic(&self.api(), target, branch, may_be_empty, branch_first)))
+                .await;
+        let (mut observation, ClassicReading { classic, may_be_missing, renamed }) = asked;
         if may_be_missing {
             let found = known.insert(self.known(repository).await);
             if found.details.is_err() {
@@ -189,7 +190,7 @@ impl CodeHostSession {
         // Nothing can be changed in an archived repository, so its settings do not matter.
         let archived = details.is_some_and(|details| details.archived);
         if !archived && wants_rules(&facts) {
-            let (seen, rules) = looked(ask::rules(&self.api(), target, branch, renamed)).await;
+            let (seen, rules) = with_requests(ask::rules(&self.api(), target, branch, renamed)).await;
             facts.rules = rules;
             others.push(seen);
         }
@@ -204,7 +205,7 @@ impl CodeHostSession {
             facts.viewer = Viewer { administers, owns };
         }
         while let Some(id) = next_ruleset(&facts) {
-            let (seen, ruleset) = looked(ask::ruleset(&self.api(), target, id, renamed)).await;
+            let (seen, ruleset) = with_requests(ask::ruleset(&self.api(), target, id, renamed)).await;
             facts.rulesets.insert(id, ruleset);
             others.push(seen);
         }
@@ -212,39 +213,39 @@ impl CodeHostSession {
         if let Some(known) = known.filter(|known| known.details.is_ok()) {
             observation = known.behind(observation, Topic::Protection.name());
         }
-        observation.warnings.extend(look::branch_warnings(target, &facts, differs, &verdict));
+        observation.warnings.extend(interpret::branch_warnings(target, &facts, differs, &verdict));
         let observations = std::iter::once(observation).chain(others).collect();
         Inspection::of(observations).concluded(&BRANCH_PROTECTION, Arc::clone(&repository.subject), verdict)
     }
 
     async fn codeowners(&self, repository: &ScopedRepository) -> Inspection {
         let target = repository.target();
-        let (mut look, requests) = recorded(Box::pin(ask::codeowners(&self.api(), target))).await;
-        look.observation.requests = requests;
-        if matches!(look.found, FoundFile::NotFound) && !self.asks_details() {
+        let (mut reading, requests) = recorded(Box::pin(ask::codeowners(&self.api(), target))).await;
+        reading.observation.requests = requests;
+        if matches!(reading.found, FoundFile::NotFound) && !self.asks_details() {
             let known = self.known(repository).await;
-            look.observation = known.behind(look.observation, Topic::Codeowners.name());
+            reading.observation = known.behind(reading.observation, Topic::Codeowners.name());
             if known.details.is_err() {
-                return look.observation.into();
+                return reading.observation.into();
             }
         }
-        let path = match &look.found {
+        let path = match &reading.found {
             FoundFile::File { path, .. } if self.config.codeowners_errors => path.clone(),
-            _ => return look.judged(target, &HashSet::new()),
+            _ => return reading.judged(target, &HashSet::new()),
         };
-        let judged = look.clone().judged(target, &HashSet::new());
+        let judged = reading.clone().judged(target, &HashSet::new());
         let passes = judged.judgements.iter().all(|judgement| judgement.verdict.status == Status::Pass);
         if !passes {
             return judged;
         }
-        let (observation, unknown) = looked(ask::unknown_owners(&self.api(), target, &path)).await;
+        let (observation, unknown) = with_requests(ask::unknown_owners(&self.api(), target, &path)).await;
         let mut inspection = match unknown {
-            Ok(unknown) => look.judged(target, &unknown),
+            Ok(unknown) => reading.judged(target, &unknown),
             // Unknown owners could make a file pass that does not.
             Err(unread) => {
                 let verdict = Verdict::unknown(unread.reason, unread.detail);
                 let subject = Arc::clone(&repository.subject);
-                Inspection::from(look.observation).concluded(&CODEOWNERS_DEFAULT_RULE, subject, verdict)
+                Inspection::from(reading.observation).concluded(&CODEOWNERS_DEFAULT_RULE, subject, verdict)
             }
         };
         inspection.observations.push(observation);

@@ -6,11 +6,11 @@
 
 use super::api::Api;
 use super::calls::{CodeownersLocation, PLACES};
-use super::look::RepositoryName;
+use super::interpret::RepositoryName;
 use super::wire::{Listed, Listing};
 use evidence_http::{Answered, Call};
 
-/// The listings for one look.
+/// The listings for one observation.
 pub(super) struct Directories<'a> {
     api: &'a Api<'a>,
     target: RepositoryName<'a>,
@@ -60,7 +60,7 @@ impl<'a> Directories<'a> {
 
     /// Requests a listing. A redirect to another repository proves nothing, and neither does a missing answer.
     async fn listing(&self, call: &Call<Listing>) -> Option<Listing> {
-        // Boxed: this is rarely requested, but would enlarge the future of every look.
+        // Boxed: this is rarely requested, but would enlarge the future of every observation.
         let parameters = self.parameters();
         let Answered { value, meta } = Box::pin(self.api.ask(call, &parameters)).await.ok()?;
         meta.redirected_to.is_none().then_some(value)

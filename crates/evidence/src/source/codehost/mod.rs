@@ -1,7 +1,7 @@
 //! The code host: organization settings, branch protection, CODEOWNERS.
 //!
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
-//! `answer` parse and classify answers, `api` and `ask` make the calls, `look` and `owners` interpret the answers,
+//! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
 //! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect` and `preflight`
 //! are the connection test, `population`, `exclusion` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
@@ -20,7 +20,7 @@ mod connect;
 mod dialect;
 mod directories;
 mod exclusion;
-mod look;
+mod interpret;
 mod names;
 mod owners;
 mod plan;

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
 use super::codeowners::{self, CodeOwners};
-use super::look::{RepositoryName, broken, failed};
+use super::interpret::{RepositoryName, broken, failed};
 use super::record::{CodeownersError, CodeownersErrors, CodeownersFile};
 use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
@@ -20,7 +20,7 @@ use evidence_http::{Meta, RequestFailure};
 
 /// The result of reading the CODEOWNERS file.
 #[derive(Debug, Clone)]
-pub(super) struct FileLook {
+pub(super) struct CodeownersReading {
     pub(super) observation: Observation,
     pub(super) found: FoundFile,
 }
@@ -43,25 +43,25 @@ pub(super) enum FoundFile {
     Unread,
 }
 
-impl FileLook {
-    pub(super) fn unread(target: RepositoryName<'_>, seen: Seen) -> FileLook {
+impl CodeownersReading {
+    pub(super) fn unread(target: RepositoryName<'_>, seen: Seen) -> CodeownersReading {
         let observation = target.observation(&artifact::CODEOWNERS, seen);
-        FileLook { observation, found: FoundFile::Unread }
+        CodeownersReading { observation, found: FoundFile::Unread }
     }
 
-    pub(super) fn failed(target: RepositoryName<'_>, failure: &RequestFailure) -> FileLook {
-        FileLook::unread(target, failed("CODEOWNERS", failure))
+    pub(super) fn failed(target: RepositoryName<'_>, failure: &RequestFailure) -> CodeownersReading {
+        CodeownersReading::unread(target, failed("CODEOWNERS", failure))
     }
 
     /// Adds warnings.
-    pub(super) fn warned(mut self, warnings: Vec<Warning>) -> FileLook {
+    pub(super) fn warned(mut self, warnings: Vec<Warning>) -> CodeownersReading {
         self.observation.warnings.extend(warnings);
         self
     }
 
     /// Judges the file without the owners that the host calls unknown.
     pub(super) fn judged(self, target: RepositoryName<'_>, unknown: &HashSet<(usize, String)>) -> Inspection {
-        let FileLook { observation, found } = self;
+        let CodeownersReading { observation, found } = self;
         let subject = Arc::clone(&observation.subject);
         let verdict = match found {
             FoundFile::File { path, owners } => {
@@ -116,9 +116,9 @@ pub(super) fn file_shown(
     place: &str,
     file: &File,
     meta: &Meta,
-) -> Option<FileLook> {
+) -> Option<CodeownersReading> {
     if file.size.is_some_and(codeowners::is_too_large) {
-        return Some(FileLook::unread(target, too_large(place, file.size)));
+        return Some(CodeownersReading::unread(target, too_large(place, file.size)));
     }
     let content = file.content.as_deref().unwrap_or_default();
     let is_base64 = file.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("base64"));
@@ -132,18 +132,18 @@ pub(super) fn file_shown(
         Ok(decoded) => decoded,
         Err(error) => {
             let text = format!("{place}: the content is not base64: {error}");
-            return Some(FileLook::unread(target, broken(meta, text)));
+            return Some(CodeownersReading::unread(target, broken(meta, text)));
         }
     };
     let length = saturating_u64(decoded.len());
     let said = file.size.filter(|size| *size != length);
-    let mut look = codeowners_artifact(target, place, Some(file), decoded, meta);
+    let mut reading = codeowners_artifact(target, place, Some(file), decoded, meta);
     if let Some(size) = said {
         // The answer was complete, or it would not be valid JSON. Judge the content, and warn of the difference.
         let text = format!("{place}: received {length} bytes, but the host reported {size}");
-        look.observation.warnings.push(target.warning("codeowners_size_differs", text));
+        reading.observation.warnings.push(target.warning("codeowners_size_differs", text));
     }
-    Some(look)
+    Some(reading)
 }
 
 pub(super) fn codeowners_artifact(
@@ -152,7 +152,7 @@ pub(super) fn codeowners_artifact(
     file: Option<&File>,
     decoded: Vec<u8>,
     meta: &Meta,
-) -> FileLook {
+) -> CodeownersReading {
     let owners = CodeOwners::parse(&decoded);
     let size = saturating_u64(decoded.len());
     let record = CodeownersFile {
@@ -186,7 +186,7 @@ pub(super) fn codeowners_artifact(
     };
     let mut observation = target.observation(&artifact::CODEOWNERS, seen);
     observation.warnings.extend(warnings.into_iter().flatten());
-    FileLook { observation, found }
+    CodeownersReading { observation, found }
 }
 
 pub(super) fn too_large(place: &str, size: Option<u64>) -> Seen {

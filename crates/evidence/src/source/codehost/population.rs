@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 use self::discovery::Discovery;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::look::RepositoryName;
+use super::interpret::RepositoryName;
 use super::{CodeHostSession, names, wire};
 use crate::observation::{Failed, Observation, Seen};
 use crate::rule::reason;
@@ -43,7 +43,7 @@ pub(super) struct ScopedRepository {
 pub(super) enum Origin {
     /// Discovery listed it.
     Discovered(Details),
-    /// Only the configuration names it. The first look that needs its details requests them, at most once.
+    /// Only the configuration names it. The first observation that needs its details requests them, at most once.
     Named(Arc<OnceCell<Itself>>),
 }
 

@@ -25,12 +25,12 @@ use evidence_http::{Asked, recorded, replay};
 #[derive(Default)]
 pub(super) struct Preflight {
     page: Mutex<Option<(FirstPage, Vec<Asked>)>>,
-    looks: Mutex<Vec<Probe>>,
+    probes: Mutex<Vec<Probe>>,
     /// What could not be read, as text: a collection will lack it.
     pub(super) lacking: Vec<String>,
 }
 
-/// A look that the connection test made.
+/// An observation that the connection test made.
 struct Probe {
     subject: Arc<str>,
     topic: Topic,
@@ -57,7 +57,7 @@ impl CodeHostSession {
                 }
                 lacking.extend(probe.failed());
             }
-            *self.preflight.looks.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
+            *self.preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
         }
         // Problems unrelated to the repository appear in every look at it.
         lacking.dedup();
@@ -66,7 +66,7 @@ impl CodeHostSession {
 
     async fn probe(&self, repository: &ScopedRepository, topic: Topic) -> Probe {
         let (subject, repository) = (Arc::clone(&repository.subject), repository.clone());
-        let (found, asked) = recorded(self.look(Task { repository, topic })).await;
+        let (found, asked) = recorded(self.observe(Task { repository, topic })).await;
         Probe { subject, topic, found, asked }
     }
 
@@ -118,12 +118,12 @@ impl CodeHostSession {
         }
     }
 
-    /// The result of the connection test, if it made this look.
+    /// The result of the connection test, if it made this observation.
     pub(super) fn probed(&self, task: &Task) -> Option<CollectionItem> {
-        let mut looks = self.preflight.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut probes = self.preflight.probes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |probe: &Probe| probe.topic == task.topic && probe.subject == task.repository.subject;
-        let at = looks.iter().position(is_it)?;
-        let Probe { found, asked, .. } = looks.swap_remove(at);
+        let at = probes.iter().position(is_it)?;
+        let Probe { found, asked, .. } = probes.swap_remove(at);
         replay(asked);
         Some(found)
     }

@@ -8,7 +8,7 @@ use crate::observation::{Failed, Seen};
 use crate::rule::reason;
 use crate::source::codehost::api::RepositoryListing;
 use crate::source::codehost::exclusion::Exclusion;
-use crate::source::codehost::{CodeHostSession, look, rules, wire};
+use crate::source::codehost::{CodeHostSession, interpret, rules, wire};
 use crate::source::{CollectionItem, Member};
 use evidence_http::CallError;
 
@@ -92,7 +92,7 @@ impl<'a> Discovery<'a> {
         found.extend(session.excluded_nothing(&exclusion));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
-                CallError::Refused(refused) => look::refused_failure("refused", refused),
+                CallError::Refused(refused) => interpret::refused_failure("refused", refused),
                 CallError::Failed(failure) => Failed::of(failure),
             };
             problem.message = format!("repository discovery, page {page}: {}", problem.message);

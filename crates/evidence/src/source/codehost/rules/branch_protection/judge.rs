@@ -71,7 +71,7 @@ pub fn wants_rules(facts: &Facts) -> bool {
         Classic::Absent(_) => true,
         Classic::Shown(protection) => !passes_alone(protection),
         // A token without access to the classic rule may have access to rulesets. Plans that lack one also lack the
-        // other, and a failure or another owner's repository ends the look.
+        // other, and a failure or another owner's repository ends the observation.
         Classic::Unread(Unread { reason, refused, .. }) => *refused && **reason == shared::PERMISSION_DENIED,
     }
 }

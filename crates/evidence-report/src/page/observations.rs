@@ -16,8 +16,8 @@ use crate::documents::{Documents, rows};
 const REQUESTS: usize = 20;
 
 /// The section about requests.
-pub(super) struct Looks {
-    pub(super) listed: Vec<Look>,
+pub(super) struct Observations {
+    pub(super) listed: Vec<Observation>,
     /// The number of all observations.
     pub(super) all: u64,
     /// The number of all requests.
@@ -25,7 +25,7 @@ pub(super) struct Looks {
 }
 
 /// One observation behind a listed check.
-pub(super) struct Look {
+pub(super) struct Observation {
     pub(super) id: String,
     pub(super) subject: String,
     pub(super) kind: String,
@@ -47,53 +47,53 @@ pub(super) struct Request {
     pub(super) request_id: String,
 }
 
-impl Looks {
+impl Observations {
     /// How many observations are listed.
     pub(super) fn count(&self) -> u64 {
         u64::try_from(self.listed.len()).unwrap_or(u64::MAX)
     }
 
     /// Reads the observations, and links the evidence of every listed check to its row.
-    pub(super) fn read(documents: &dyn Documents, sections: &mut Sections) -> io::Result<Looks> {
+    pub(super) fn read(documents: &dyn Documents, sections: &mut Sections) -> io::Result<Observations> {
         let mut wanted: BTreeMap<Key, Option<(usize, String)>> = BTreeMap::new();
         for (_, group) in sections.groups_mut() {
             let evidence = group.rows.iter().flat_map(|row| &row.evidence);
             wanted.extend(evidence.map(|evidence| (evidence.key.clone(), None)));
         }
-        let mut looks = Looks { listed: Vec::new(), all: 0, requests: 0 };
+        let mut observations = Observations { listed: Vec::new(), all: 0, requests: 0 };
         rows(documents, OBSERVATIONS, "observations", |observation: ObservationRecord| {
-            looks.all += 1;
-            looks.requests += u64::try_from(observation.requests.len()).unwrap_or(u64::MAX);
+            observations.all += 1;
+            observations.requests += u64::try_from(observation.requests.len()).unwrap_or(u64::MAX);
             let artifact = observation.artifact.as_ref().map(|file| Key::Artifact(file.filename.clone()));
-            let keys = [Some(Key::Look(observation.id.clone())), artifact];
+            let keys = [Some(Key::Observation(observation.id.clone())), artifact];
             let mut is_wanted = false;
             for key in keys.iter().flatten() {
                 if let Some(place) = wanted.get_mut(key) {
-                    *place = Some((looks.listed.len(), sanitized(&observation.id)));
+                    *place = Some((observations.listed.len(), sanitized(&observation.id)));
                     is_wanted = true;
                 }
             }
             if is_wanted {
-                looks.listed.push(Look::new(observation));
+                observations.listed.push(Observation::new(observation));
             }
             Ok(())
         })?;
         for (_, group) in sections.groups_mut() {
             for evidence in group.rows.iter_mut().flat_map(|row| &mut row.evidence) {
-                evidence.look = wanted.get(&evidence.key).cloned().flatten();
+                evidence.observation = wanted.get(&evidence.key).cloned().flatten();
             }
         }
-        Ok(looks)
+        Ok(observations)
     }
 }
 
-impl Look {
+impl Observation {
     /// The artifact's name in pieces, with possible line breaks between them.
     pub(super) fn pieces(&self) -> Vec<&str> {
         self.artifact.as_ref().map(|(file, _)| text::pieces(file)).unwrap_or_default()
     }
 
-    fn new(observation: ObservationRecord) -> Look {
+    fn new(observation: ObservationRecord) -> Observation {
         let outcome = match observation.outcome {
             Outcome::Artifact => "Collected",
             Outcome::Nothing => "Not found",
@@ -103,7 +103,7 @@ impl Look {
             Outcome::NotAsked => "Not asked",
             Outcome::Listed => "Listed",
         };
-        Look {
+        Observation {
             id: sanitized(&observation.id),
             subject: sanitized(&observation.subject),
             kind: text::words_of(&observation.kind),

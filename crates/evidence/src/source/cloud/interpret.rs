@@ -143,21 +143,21 @@ mod tests {
         CallError::Refused(Refused { class, code: code.map(str::to_string), message, permission: None, meta })
     }
 
-    fn outcome_of<T>(look: &ReadResult<T>) -> (&'static str, &'static str) {
-        match look {
+    fn outcome_of<T>(read: &ReadResult<T>) -> (&'static str, &'static str) {
+        match read {
             Ok(_) => ("read", ""),
             Err(Unread::Denied { reason, .. }) => ("denied", reason.code),
             Err(Unread::Failed(failed)) => ("failed", failed.reason.code),
         }
     }
 
-    fn policy_told(look: &ReadResult<Policy>) -> (&'static str, &'static str) {
-        match look {
+    fn policy_outcome(read: &ReadResult<Policy>) -> (&'static str, &'static str) {
+        match read {
             Ok((Policy::Missing(words), _)) => {
                 assert_eq!(words, "the host's words");
                 ("nothing", "")
             }
-            look => outcome_of(look),
+            read => outcome_of(read),
         }
     }
 
@@ -196,12 +196,12 @@ mod tests {
             (Class::Gone, Some("Gone"), failed, failed, failed),
         ];
         for (class, code, policy, list, status) in table {
-            let look = of_policy(Err(refused(class, code)));
-            assert_eq!(policy_told(&look), policy, "{class:?} {code:?}");
-            let look = of(&DESCRIBE_TRAILS, Some(&region), Err(refused(class, code)));
-            assert_eq!(outcome_of(&look), list, "{class:?} {code:?}");
-            let look = of(&GET_TRAIL_STATUS, Some(&region), Err(refused(class, code)));
-            assert_eq!(outcome_of(&look), status, "{class:?} {code:?}");
+            let read = of_policy(Err(refused(class, code)));
+            assert_eq!(policy_outcome(&read), policy, "{class:?} {code:?}");
+            let read = of(&DESCRIBE_TRAILS, Some(&region), Err(refused(class, code)));
+            assert_eq!(outcome_of(&read), list, "{class:?} {code:?}");
+            let read = of(&GET_TRAIL_STATUS, Some(&region), Err(refused(class, code)));
+            assert_eq!(outcome_of(&read), status, "{class:?} {code:?}");
         }
         let failure = RequestFailure::local(FailureKind::Transport("cannot connect".to_string()));
         let Err(Unread::Failed(failed)) =
