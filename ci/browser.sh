@@ -21,6 +21,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
 tools=${BROWSER_TOOLS:-$work/tools}
 python=$tools/bin/python
+mkdir -p "$tools"
+exec {lock}<"$tools"
+flock "$lock"
 if ! [ -e "$tools/ready" ]; then
   if ! { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet playwright==1.56.0; } >pip.log 2>&1; then
     tail -n 3 pip.log
@@ -32,6 +35,7 @@ if ! [ -e "$tools/ready" ]; then
   fi
   touch "$tools/ready"
 fi
+exec {lock}<&-
 axe=$tools/package/axe.min.js
 if ! [ -e "$axe" ]; then
   axe=
