@@ -101,7 +101,7 @@ fn a_signed_bundle_says_what_will_be_written() {
 
 /// Every refusal says what is wrong, and keeps its cause as the source.
 #[test]
-fn why_nothing_was_written_is_told() {
+fn the_error_says_why_nothing_was_written() {
     let path = || BundlePath::new("sources/codehost/a").unwrap();
     let cause = || io::Error::other("no room");
     let list = ChecksumList::parse(Vec::new(), 1).unwrap_err();
@@ -211,7 +211,7 @@ fn a_bundle_larger_than_the_buffers_verifies() {
 
 /// A failed bundle is an error without a source; only "cannot judge" has one.
 #[test]
-fn why_there_is_no_verified_bundle_is_told() {
+fn the_error_says_why_there_is_no_verified_bundle() {
     let bundle = support::bundle(&support::small_files());
     let verify = |bundle: &mut dyn Read, trust: &TrustRoot| {
         let failure = verdict(bundle, trust).unwrap_err();
@@ -239,7 +239,7 @@ fn why_there_is_no_verified_bundle_is_told() {
 }
 
 #[test]
-fn a_bad_line_of_the_list_is_told_by_its_number() {
+fn a_bad_line_of_the_list_is_reported_by_its_number() {
     let good =
         String::from_utf8(support::signed(&support::small_files(), &support::key()).checksums().to_vec());
     let good = good.unwrap();

@@ -27,6 +27,7 @@ use evidence_view::{FileReader, Results};
 use futures_util::TryStreamExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use sha2::{Digest as _, Sha256};
 use support::{Place, bundles, principal, request, tenant, upload};
 
 /// Every file of a bundle, by path.
@@ -265,7 +266,7 @@ async fn the_audit_log_refuses_everything_but_additions() {
 }
 
 #[tokio::test]
-async fn damaged_storage_is_told() {
+async fn damaged_storage_is_reported() {
     let place = Place::local();
     let (service, _) = place.open(Settings::default()).await;
     let tenant = tenant(&service, "acme").await;
@@ -283,6 +284,37 @@ async fn damaged_storage_is_told() {
     assert_eq!(verification.reason.as_deref(), Some("blob-missing"));
     let outcome = service.download(&admin, &request(), &stored.bundle.id).await;
     assert!(matches!(outcome, Err(Error::Damaged { .. })), "{outcome:?}");
+}
+
+/// A platform that replaces a newer one keeps bundles that it cannot judge.
+#[tokio::test]
+async fn a_stored_bundle_of_a_newer_version_is_not_judged() {
+    let place = Place::local();
+    let (service, _) = place.open(Settings::default()).await;
+    let tenant = tenant(&service, "acme").await;
+    let admin = principal(&service, &tenant.admin).await;
+    let stored = upload(&service, &admin, &bundles::bundle(1)).await.unwrap().bundle;
+    // The state that the newer platform leaves: the file under its digest, and its row.
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../evidence-bundle/tests/bundles");
+    let newer = std::fs::read(format!("{corpus}/newer-version_exit1/bundle.tar.gz")).unwrap();
+    let digest = hex::encode(Sha256::digest(&newer));
+    let folder = place.blob_files().pop().unwrap().parent().unwrap().with_file_name(&digest[..2]);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(&digest), &newer).unwrap();
+    let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
+    let sql = format!(
+        "DROP TRIGGER bundles_same_bytes; UPDATE bundles SET sha256 = '{digest}', size_bytes = {}",
+        newer.len()
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&pool).await.unwrap();
+
+    let verification = service.verify(&admin, &request(), &stored.id).await.unwrap();
+    assert_eq!((verification.verified, verification.reason.as_deref()), (false, Some("newer-version")));
+    let row = service.bundle(&admin, &stored.id).await.unwrap();
+    let read = service.viewer(&admin).await.unwrap().read(&admin, &row, Files::default()).await;
+    assert!(matches!(read, Err(Error::NewerVersion(_))), "{:?}", read.err());
+    let download = service.download(&admin, &request(), &stored.id).await.unwrap();
+    assert_eq!(download.bytes.try_collect::<Vec<_>>().await.unwrap().concat(), newer);
 }
 
 #[tokio::test]

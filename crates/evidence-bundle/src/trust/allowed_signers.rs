@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_name_their_line() {
         for (source, text) in [
             (SignerLineError::Incomplete, "the line ends before its key"),
             (SignerLineError::Quote, "a quotation mark is not closed"),

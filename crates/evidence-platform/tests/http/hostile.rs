@@ -205,7 +205,7 @@ fn narrow(idle: Duration) -> Settings {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn too_many_uploads_at_once_are_told_to_come_back() {
+async fn too_many_uploads_at_once_are_asked_to_come_back() {
     let running = Running::at(Place::local(), narrow(Duration::from_secs(600)), Limits::default()).await;
     let tenant = running.tenant("acme").await;
     let good = bundles::bundle(1);
@@ -254,7 +254,7 @@ async fn the_service_of_another_home_does_not_know_the_keys() {
 }
 
 #[tokio::test]
-async fn a_client_that_waits_is_not_told_to_send_what_nobody_wants() {
+async fn a_client_that_waits_is_not_asked_to_send_a_refused_body() {
     let running = Running::at(Place::local(), small(), Limits::default()).await;
     let tenant = running.tenant("acme").await;
     let good = content_digest(b"x");

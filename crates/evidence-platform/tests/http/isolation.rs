@@ -95,7 +95,7 @@ fn shows_nothing(answer: &Answer, victim: &Victim, what: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_sees_or_changes_what_is_not_theirs() {
+async fn no_organization_sees_or_changes_data_of_another() {
     let running = Running::local().await;
     let victim = victim(&running).await;
     // The other organization trusts another key, and has a key of each role.
@@ -196,7 +196,7 @@ async fn nobody_sees_or_changes_what_is_not_theirs() {
 
 /// A session is only valid for the pages of its own organization.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_sees_a_page_that_is_not_theirs() {
+async fn no_organization_sees_a_page_of_another() {
     let running = Running::local().await;
     let victim = victim(&running).await;
     let operator = Operator::of(&running.service);

@@ -87,7 +87,7 @@ async fn what_is_not_in_the_table_is_a_problem_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_that_say_nothing_keep_nobody_out() {
+async fn silent_connections_keep_no_client_out() {
     let limits = Limits { connections: 50, head: Duration::from_secs(60), ..Limits::default() };
     let running = Running::at(Place::local(), Settings::default(), limits).await;
     let tenant = running.tenant("acme").await;

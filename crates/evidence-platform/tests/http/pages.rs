@@ -80,7 +80,7 @@ async fn a_person_signs_in_looks_and_signs_out() {
 }
 
 #[tokio::test]
-async fn who_may_not_sign_in_is_told_why() {
+async fn a_refused_sign_in_says_why() {
     let running = Running::local().await;
     let tenant = running.tenant("acme").await;
     let unknown = evidence_platform::secret::ApiKey::random().unwrap().reveal().to_owned();
@@ -505,7 +505,7 @@ async fn one_organization_that_looks_leaves_room_for_others() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_to_people_and_programs_in_their_way() {
+async fn a_missing_page_is_reported_as_html_or_json() {
     let running = Running::local().await;
     let answer = running.page("/nothing<b>", None).await;
     assert_eq!(answer.status, 404);

@@ -52,7 +52,7 @@ fn wrong() -> Vec<Wrong> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hostile_uploads_at_once_cost_little_and_keep_nobody_out() {
+async fn hostile_uploads_at_once_cost_little_and_keep_no_client_out() {
     let directory = tempfile::tempdir().unwrap();
     let mut home = Home::local(directory.path());
     home.serve = vec!["--max-uploads", "128"];

@@ -178,7 +178,7 @@ fn a_judgement_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
 }
 
 #[test]
-fn what_an_unconnected_source_would_have_shown_is_told_as_not_read() {
+fn the_settings_of_an_unconnected_source_are_reported_as_not_read() {
     let scope = Scope {
         source: TORTOISE,
         organization: None,

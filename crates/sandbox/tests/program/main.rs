@@ -96,7 +96,7 @@ fn it_ends_the_platform_and_finds_the_organization_again() {
 
 /// A user's environment may contain real credentials.
 #[test]
-fn variables_from_outside_reach_nobody() {
+fn variables_from_outside_reach_no_program() {
     let lab = Lab::new();
     let mut command = lab.command(&["demo"]);
     for name in ["EVIDENCE_PLATFORM_DATABASE", "AWS_ENDPOINT_URL", "EVIDENCE_API_KEY", "CODEHOST_TOKEN"] {
@@ -176,7 +176,7 @@ fn a_signal_in_the_middle_ends_everything() {
 
 /// For measurements that another program makes.
 #[test]
-fn what_was_counted_is_written_when_it_is_told_to_end() {
+fn the_counts_are_written_when_a_signal_ends_it() {
     let lab = Lab::new();
     let summary = lab.0.path().join("summary.json");
     let arguments = ["serve", "--scenario", "large", "--size", "3", "--summary", summary.to_str().unwrap()];
@@ -206,7 +206,7 @@ fn what_was_counted_is_written_when_it_is_told_to_end() {
 }
 
 #[test]
-fn help_tells_how_to_keep_it() {
+fn help_explains_how_to_keep_it() {
     let output = Lab::new().command(&["demo", "--help"]).output().unwrap();
     assert!(output.status.success() && text(&output.stdout).contains("--keep"), "{}", text(&output.stdout));
 }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_for_certain_outweighs_who_is_not_told() {
+    fn a_certain_failure_outweighs_an_unknown() {
         let no = Some(Some(false));
         let failing = user(no, no, no);
         let untold = user(no, no, None);

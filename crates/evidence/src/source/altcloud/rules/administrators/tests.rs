@@ -247,7 +247,7 @@ fn the_number_of_super_administrators() {
 }
 
 #[test]
-fn a_person_counts_once_however_often_and_wherever_the_role_is_told() {
+fn a_person_counts_once_however_often_and_wherever_the_role_is_listed() {
     let mut record = workspace(2);
     record.role_assignments.extend(workspace(2).role_assignments);
     record.role_assignments.push(assigned(OTHER, "100", "user", Some(user("100", false))));
@@ -347,7 +347,7 @@ fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
 
 /// The text mentions what was found, and omits everything else.
 #[test]
-fn only_what_was_found_is_told() {
+fn only_what_was_found_is_reported() {
     let said = |change: Change| {
         let mut record = workspace(2);
         change(&mut record);
