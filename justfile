@@ -7,11 +7,11 @@ _default:
 demo:
     cargo demo
 
-# The same four times, and the platform stays to be looked at; Ctrl-C ends it
+# The same four times, and the platform keeps running; Ctrl-C ends it
 look:
     cargo demo -- --keep
 
-# Everything the gate runs
+# The tests
 test:
     cargo test --workspace
 
@@ -30,7 +30,7 @@ serve port="8080":
 
 # Rewrite the parts of the documentation that are made from the code
 docs:
-    UPDATE_DOCS=1 cargo test -p evidence --lib screen
+    UPDATE_DOCS=1 cargo test -p evidence-screen
     UPDATE_DOCS=1 cargo test -p evidence --test configuration
     UPDATE_DOCS=1 cargo test -p evidence --test documents
     UPDATE_DOCS=1 cargo test -p evidence --test architecture

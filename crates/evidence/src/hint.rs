@@ -1,7 +1,8 @@
 //! Hints: what to do about each check that failed or could not be verified, and about passing checks that could be
 //! improved. Most severe first.
 //!
-//! A hint depends only on the rule and the reason of its check, so two runs over the same settings give the same hints.
+//! The hint of a failed or not verifiable check depends only on its rule and reason; that of a passed check also on the
+//! setting. So two runs over the same settings give the same hints.
 //! A hint never changes a status.
 
 use evidence_bundle::document::{Severity, Status};
