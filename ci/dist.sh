@@ -55,7 +55,7 @@ text = open(sys.argv[1]).read()
 error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
 if error:
     sys.exit(repr(error))
-assert '"name": "ring"' in text and '"name": "rsa"' not in text
+assert all(f'"name": "{name}"' in text for name in ("ring", "musl")) and '"name": "rsa"' not in text
 PYTHON
   done
 else

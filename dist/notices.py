@@ -21,6 +21,11 @@ texts, without = {}, []
 for component in bom["components"]:
     package = (component["name"], component["version"])
     name = f"{component['name']} {component['version']} ({component['licenses'][0]['expression']})"
+    if component["name"] == "musl":
+        import ziglang
+        copyright = Path(ziglang.__file__).parent / "lib/libc/musl/COPYRIGHT"
+        texts.setdefault(copyright.read_text().strip(), []).append(name)
+        continue
     if package not in directories:
         # The project's own crates have no purl; the archive has their licence.
         if "purl" in component:

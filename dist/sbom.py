@@ -70,9 +70,9 @@ def component(package, kind="library"):
     return entry
 
 
-def defined_in(package, header, constant):
-    """What a header of the C library that a package carries defines."""
-    text = (Path(METADATA[package]["manifest_path"]).parent / header).read_text()
+def defined_in(directory, header, constant):
+    """What a header of a C library defines."""
+    text = (directory / header).read_text()
     return re.search(rf'^#define {constant}\s+"?([0-9.]+)', text, re.M).group(1)
 
 
@@ -115,21 +115,26 @@ for package in sorted(set(depends) - {root}):
 
 rustc = dict(line.split(": ", 1) for line in subprocess.run(
     ["rustc", "-vV"], check=True, capture_output=True, text=True).stdout.splitlines() if ": " in line)
-extra = {None: other("rust-std", rustc["release"], "MIT OR Apache-2.0", "The standard library of Rust")}
+extra = [(root, other("rust-std", rustc["release"], "MIT OR Apache-2.0", "The standard library of Rust"))]
+if any(target.endswith("-musl") for target in messages):
+    import ziglang
+    version = defined_in(Path(ziglang.__file__).parent, "lib/libc/musl/src/internal/version.h", "VERSION")
+    extra.append((root, other("musl", version, "MIT", "The C library of the static programs")))
 for package in depends:
+    directory = Path(METADATA[package]["manifest_path"]).parent
     if package[0] == "libsqlite3-sys":
-        version = defined_in(package, "sqlite3/sqlite3.h", "SQLITE_VERSION")
-        extra[package] = other("sqlite", version, "blessing", "SQLite, compiled into the program")
+        version = defined_in(directory, "sqlite3/sqlite3.h", "SQLITE_VERSION")
+        extra.append((package, other("sqlite", version, "blessing", "SQLite, compiled into the program")))
     if package[0] == "libmimalloc-sys":
-        number = int(defined_in(package, "c_src/mimalloc/v3/include/mimalloc.h", "MI_MALLOC_VERSION"))
+        number = int(defined_in(directory, "c_src/mimalloc/v3/include/mimalloc.h", "MI_MALLOC_VERSION"))
         version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-        extra[package] = other("mimalloc", version, "MIT", "The allocator of the static programs")
-components += extra.values()
+        extra.append((package, other("mimalloc", version, "MIT", "The allocator of the static programs")))
+components += [library for _, library in extra]
 
 graph = [{"ref": reference(package), "dependsOn": sorted(map(reference, needed))} for package, needed in sorted(depends.items())]
 for entry in graph:
-    for package, library in extra.items():
-        if entry["ref"] == reference(package or root):
+    for package, library in extra:
+        if entry["ref"] == reference(package):
             entry["dependsOn"].append(library["bom-ref"])
 commit = os.environ.get("EVIDENCE_COMMIT", "")
 about = component(root, "application")

@@ -9,7 +9,7 @@ macro_rules! trust_help {
     () => {
         "The first of these that is given supplies the trusted keys; they are not combined: \
          --public-key, --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS \
-         (files, separated by colons); bundle.signing.trusted_keys of the configuration in \
+         (files, separated as in PATH); bundle.signing.trusted_keys of the configuration in \
          --config, or else its signing key. ./evidence.yaml is read only if you name it with \
          --config. The key inside a bundle is never trusted."
     };
