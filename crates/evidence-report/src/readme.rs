@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use askama::Template;
-use evidence_view::sanitized;
+use evidence_bundle::path::POPULATION;
+use evidence_view::{sanitized, scope};
+use serde::de::IgnoredAny;
 
-use crate::documents::{Documents, head};
+use crate::documents::{Documents, head, whole};
 
 /// The column of the values.
 const VALUE: usize = 15;
@@ -18,6 +20,7 @@ const COLUMNS: usize = 80;
 #[derive(Template)]
 #[template(path = "README.txt", escape = "none")]
 struct Readme {
+    scopes: Vec<String>,
     organization: String,
     bundle_id: String,
     created_at: String,
@@ -28,7 +31,9 @@ struct Readme {
 
 pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
     let manifest = head(documents)?;
+    let population: evidence_bundle::document::Population<IgnoredAny> = whole(documents, POPULATION)?;
     let readme = Readme {
+        scopes: population.sources.iter().map(|source| wrapped(&scope::sentence(source), VALUE)).collect(),
         organization: folded(&manifest.organization, VALUE),
         bundle_id: folded(&manifest.bundle_id, VALUE),
         created_at: folded(&format!("{} (claimed by the signer)", manifest.created_at), VALUE),
@@ -37,6 +42,27 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         complete: manifest.complete,
     };
     readme.write_into(&mut io::BufWriter::new(out))
+}
+
+/// The sentence in ASCII, in lines that begin at this column and break between words.
+fn wrapped(text: &str, column: usize) -> String {
+    let mut lines = String::new();
+    let mut used = column;
+    // `folded` breaks a word that is longer than a line.
+    let text: String = text.split(' ').map(|word| folded(word, column) + " ").collect();
+    for word in text.split_whitespace() {
+        if used > column && used + 1 + word.len() > COLUMNS {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(column));
+            used = column;
+        } else if used > column {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += word.len();
+    }
+    lines
 }
 
 /// The text in ASCII, in lines that begin at this column and end before the last one.

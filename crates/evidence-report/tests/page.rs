@@ -113,7 +113,8 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         ("derived/hints.json", json!({"schema_version": "1.0", "hints": hints}).to_string()),
         ("derived/population.json", json!({
             "schema_version": "1.0",
-            "sources": [{"source": "codehost", "members": members.len(), "in_scope": checks.len(),
+            "sources": [{"source": "codehost", "scope": "chosen", "organization": text, "kind": "repository",
+                "listed": members.len(), "members": members.len(), "in_scope": checks.len(), "host_total": members.len(),
                 "host_totals": {"public_repos": 1, "total_private_repos": checks.len()}}],
             "members": members,
         }).to_string()),
@@ -326,7 +327,7 @@ fn a_report_says_what_the_documents_say() {
         ("2026-11-23 01:37:47 UTC", "2026-11-23T01:37:47Z")
     );
     assert!(text.contains("Incomplete. 2 of 5 requested settings could not be read or were left out."));
-    assert!(text.contains("The host counts 6 repositories, and the run found 6: the counts agree."));
+    assert!(text.contains("Scope: 5 of 6 repositories of acme; 1 excluded"));
     assert!(text.contains("What to do: Protect it: acme"));
     assert!(text.contains("and 5 more requests in observations.json"));
     assert!(!text.contains("Long groups"));

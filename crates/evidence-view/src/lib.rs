@@ -22,6 +22,7 @@ mod results;
 mod rows;
 mod sample;
 mod sanitize;
+pub mod scope;
 pub mod terms;
 mod timeline;
 pub mod verdict;

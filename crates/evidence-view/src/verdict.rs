@@ -1,11 +1,12 @@
 //! The verdict on a bundle, in the words of the command line and the verifier page.
 
-use evidence_bundle::document::{ErrorRecord, Excluded, Warning};
+use evidence_bundle::document::{ErrorRecord, Excluded, SourcePopulation, Warning};
 use evidence_bundle::read::{Intact, NewerBundle};
 use evidence_bundle::text::Printable;
 use evidence_bundle::{Failure, VerifiedBundle, VerifyError};
 use serde::Serialize;
 
+use crate::scope;
 use crate::words::{counted, grouped};
 
 /// The tone of a verdict.
@@ -77,7 +78,9 @@ fn time(seconds: i64) -> String {
 fn verified(bundle: &VerifiedBundle) -> Verdict {
     let checked = |label, text| Fact { label, checked: true, text };
     let said = |label, text| Fact { label, checked: false, text };
-    let mut facts = vec![
+    let mut facts: Vec<Fact> =
+        bundle.populations.iter().map(|source| said("scope", scope::sentence(source))).collect();
+    facts.extend([
         said("bundle id", safe(&bundle.bundle_id)),
         checked(
             "signature",
@@ -101,7 +104,7 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
                 safe(&bundle.controls.join(" "))
             ),
         ),
-    ];
+    ]);
     if bundle.source_date_epoch.is_some() {
         let text = "fixed with --reproducible: when it was collected is not recorded";
         facts.push(said("time", text.to_owned()));
@@ -187,6 +190,7 @@ pub struct Report<'a> {
     framework: Option<&'a str>,
     controls: &'a [String],
     complete: Option<bool>,
+    scope: &'a [SourcePopulation],
     unreadable_checks: Option<u64>,
     warnings: &'a [Warning],
     excluded: &'a [Excluded],
@@ -212,6 +216,7 @@ impl Report<'_> {
             framework: None,
             controls: &[],
             complete: None,
+            scope: &[],
             warnings: &[],
             excluded: &[],
             errors: &[],
@@ -240,6 +245,7 @@ impl<'a> Report<'a> {
                 framework: Some(&bundle.framework),
                 controls: &bundle.controls,
                 complete: Some(bundle.complete),
+                scope: &bundle.populations,
                 unreadable_checks: Some(bundle.lacking),
                 warnings: &bundle.warnings,
                 excluded: &bundle.excluded,

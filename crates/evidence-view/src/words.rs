@@ -69,6 +69,11 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(count))
 }
 
+/// A number and its noun, whose plural is not formed with an `s`, as in `2 repositories`.
+pub fn counted_as(count: u64, singular: &str, plural: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { singular } else { plural })
+}
+
 /// The counts of checks by status, the most urgent first, as in `1 failed, 12 passed`.
 pub fn checks(counts: Counts) -> Cow<'static, str> {
     let parts = [

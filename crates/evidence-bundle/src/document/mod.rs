@@ -27,7 +27,7 @@ pub use manifest::{
 };
 pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};
 pub use observations::{AskedRecord, ObservationRecord, Observations, Outcome};
-pub use population::{Member, Population, SourcePopulation};
+pub use population::{Member, Population, Scope, SourcePopulation};
 pub use rows::{FallibleRows, Rows};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
 pub use scope::{RuleRecord, ScopeRecord, SourceScope};

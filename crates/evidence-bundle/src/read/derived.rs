@@ -14,7 +14,8 @@ use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::checksums::ChecksumList;
 use crate::document::{
-    Check, Counts, EvidenceReference, Hint, RunRecord, Severity, Status, Summary, is_lacking,
+    Check, Counts, EvidenceReference, Hint, RunRecord, Severity, SourcePopulation, Status, Summary,
+    is_lacking,
 };
 use crate::json::Object;
 use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
@@ -38,6 +39,8 @@ pub(super) struct References {
     pub(super) rules: BTreeSet<(String, String)>,
     /// How many checks lacked something that could not be read.
     pub(super) lacking: u64,
+    /// What each source counts.
+    pub(super) populations: Vec<SourcePopulation>,
 }
 
 impl References {
@@ -48,6 +51,7 @@ impl References {
         }
         self.rules.extend(other.rules);
         self.lacking += other.lacking;
+        self.populations.extend(other.populations);
     }
 
     fn observation(&mut self, source: String, number: u64) {
@@ -69,7 +73,7 @@ impl Derived<'_> {
             HINTS => self.hints(&mut json, &mut version, &mut references),
             NORMALIZED => self.normalized(&mut json, &mut version, &mut references),
             OBSERVATIONS => self.observations(&mut json, &mut version),
-            POPULATION => self.population(&mut json, &mut version),
+            POPULATION => self.population(&mut json, &mut version, &mut references),
             _ => self.scope(&mut json, &mut version),
         };
         match (version, read.and_then(|()| json.end())) {

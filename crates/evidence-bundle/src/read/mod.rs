@@ -24,7 +24,7 @@ pub use reason::{Reason, VerifyError};
 pub use stream::{Json, Stop};
 
 use crate::checksums::{ChecksumList, ListError};
-use crate::document::{ErrorRecord, Excluded, Previous, Warning};
+use crate::document::{ErrorRecord, Excluded, Previous, SourcePopulation, Warning};
 use crate::key::{KeyId, PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
 use crate::trust::{KeyTrust, TrustRoot};
@@ -197,6 +197,8 @@ pub struct VerifiedBundle {
     /// The number of checks that are not verifiable because the run lacked access or information; see
     /// [`LACKING_REASONS`](crate::document::LACKING_REASONS).
     pub lacking: u64,
+    /// What each source counts, and how that compares with everything there is.
+    pub populations: Vec<SourcePopulation>,
     /// The fixed time that replaced the clock of the run, in Unix seconds, if any: `collect --reproducible`.
     pub source_date_epoch: Option<i64>,
     /// The SHA-256 of `checksums.sha256`, which identifies the bundle's contents.
@@ -297,7 +299,7 @@ impl<R: Read> UntrustedBundle<R> {
         pass.finish()?;
         expect(expectations, &facts)?;
         match trusted_by {
-            Some(trusted_by) => Ok(verified(facts, &key, trusted_by, files, &read, checksums_sha256)),
+            Some(trusted_by) => Ok(verified(facts, &key, trusted_by, files, read, checksums_sha256)),
             None => Err(Failure::IntactNotAuthenticated(Box::new(Intact {
                 key_id: key.key_id(),
                 public_key: key,
@@ -446,7 +448,7 @@ fn verified(
     key: &PublicKey,
     trusted_by: String,
     files: u64,
-    read: &FilesRead,
+    read: FilesRead,
     checksums_sha256: [u8; 32],
 ) -> VerifiedBundle {
     VerifiedBundle {
@@ -471,6 +473,7 @@ fn verified(
         errors_total: facts.errors.1,
         previous: facts.previous,
         lacking: read.lacking,
+        populations: read.populations,
         source_date_epoch: read.run.source_date_epoch,
         checksums_sha256,
     }

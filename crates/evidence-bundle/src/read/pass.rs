@@ -9,7 +9,7 @@ use super::run;
 use super::tee::{Second, read_both};
 use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
 use crate::checksums::{ChecksumList, ListError};
-use crate::document::RunRecord;
+use crate::document::{RunRecord, SourcePopulation};
 use crate::key::PublicKey;
 use crate::path::{CHECKSUMS, MANIFEST, RUN, SIGNATURE};
 
@@ -20,6 +20,8 @@ pub(super) struct FilesRead {
     pub(super) bytes: u64,
     /// How many checks lacked something that could not be read.
     pub(super) lacking: u64,
+    /// What each source counts.
+    pub(super) populations: Vec<SourcePopulation>,
 }
 
 /// The pass over the listed files, after the signature is verified.
@@ -118,7 +120,7 @@ impl<R: Read> Pass<'_, '_, R> {
             visited.map_err(Failure::CannotJudge)?;
         }
         let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
-        Ok(FilesRead { run, bytes, lacking: references.lacking })
+        Ok(FilesRead { run, bytes, lacking: references.lacking, populations: references.populations })
     }
 
     /// Reads every file after the manifest of a newer version. Checks only the checksums, and calls no visitor.

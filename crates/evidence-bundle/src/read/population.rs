@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use super::Reason;
-use super::derived::{Derived, number, object};
+use super::derived::{Derived, References, number, object};
 use super::stream::{Json, Stop};
 use crate::document::{
-    AskedRecord, Member, ObservationRecord, Outcome, RuleRecord, SourcePopulation, SourceRun, SourceScope,
-    ToolRecord,
+    AskedRecord, Member, ObservationRecord, Outcome, RuleRecord, Scope, SourcePopulation, SourceRun,
+    SourceScope, ToolRecord,
 };
 use crate::json::Object;
 
@@ -136,9 +136,10 @@ impl Derived<'_> {
         &self,
         json: &mut Json<R>,
         version: &mut Option<String>,
+        references: &mut References,
     ) -> Result<(), Stop> {
         let (mut sources, mut members) = (None, None);
-        let mut found: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        let mut found: BTreeMap<(String, String), Members> = BTreeMap::new();
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "sources" => json.once(&mut sources, name),
@@ -151,9 +152,9 @@ impl Derived<'_> {
                         let detail = format!("{} is either in scope or has a reason not to be", member.name);
                         return Err(self.error(Reason::CountMismatch, detail).into());
                     }
-                    let (all, in_scope) = found.entry(member.source).or_default();
-                    *all += 1;
-                    *in_scope += u64::from(member.in_scope);
+                    let counts = found.entry((member.source, member.kind)).or_default();
+                    counts.all += 1;
+                    counts.in_scope += u64::from(member.in_scope);
                     Ok(())
                 })
             }
@@ -163,12 +164,28 @@ impl Derived<'_> {
         self.there(members, "members")?;
         self.same_sources(sources.iter().map(|source| &source.source))?;
         for (source, run) in sources.iter().zip(&self.run.sources) {
-            let counted = found.get(&source.source).copied().unwrap_or_default();
-            if counted != (source.members, source.in_scope) || source.in_scope != run.in_scope {
+            let of = |kind: &str| found.get(&(source.source.clone(), kind.to_owned())).copied();
+            let all: u64 = found.iter().filter(|((of, _), _)| *of == source.source).map(|(_, m)| m.all).sum();
+            let counted = of(&source.kind).unwrap_or_default();
+            let agree = all == source.members
+                && counted.in_scope == source.in_scope
+                // A name that the configuration gives and the source does not know is a member all the same.
+                && (counted.all == source.listed || source.scope == Scope::Chosen && counted.all > source.listed)
+                && source.in_scope == run.in_scope;
+            if !agree {
                 let detail = format!("the members of {} are not as many as it says", source.source);
                 return Err(self.error(Reason::CountMismatch, detail).into());
             }
+            if let Some(contradiction) = contradiction(source) {
+                let detail = format!(
+                    "the scope of {} is {}, but {contradiction}",
+                    source.source,
+                    source.scope.as_str()
+                );
+                return Err(self.error(Reason::CountMismatch, detail).into());
+            }
         }
+        references.populations = sources;
         Ok(())
     }
 
@@ -201,6 +218,18 @@ impl Derived<'_> {
             return wrong("the tool is not that of the run".to_owned());
         }
         self.same_sources(sources.iter().map(|source| &source.source))?;
+        let accepts = |source: &SourceScope| source.settings.get("accept_unconfirmed") == Some(&true.into());
+        let mut populations = sources.iter().zip(&self.references.populations);
+        let partial =
+            populations.find(|(source, population)| population.scope.is_incomplete(accepts(source)));
+        if let Some((source, population)) = partial.filter(|_| self.facts.complete) {
+            let detail = format!(
+                "the manifest says that nothing is missing, but the scope of {} is {}",
+                source.source,
+                population.scope.as_str()
+            );
+            return Err(self.error(Reason::CompleteMismatch, detail).into());
+        }
         let mut controls =
             sources.iter().flat_map(|source| &source.controls).chain(rules.iter().map(|rule| &rule.control));
         if let Some(control) = controls.find(|control| !self.facts.controls.contains(control)) {
@@ -222,5 +251,27 @@ impl Derived<'_> {
             return Ok(());
         }
         Err(self.error(Reason::ScopeMismatch, "the sources are not those of the manifest").into())
+    }
+}
+
+/// Counts of the members of one source and kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Members {
+    all: u64,
+    in_scope: u64,
+}
+
+/// What the counts of a source say against its scope.
+fn contradiction(source: &SourcePopulation) -> Option<&'static str> {
+    let SourcePopulation { scope, listed, in_scope, host_total, members, .. } = source;
+    match scope {
+        Scope::Whole if listed != in_scope => Some("members of it are not in scope"),
+        Scope::Whole if host_total.is_some_and(|total| total != *listed) => {
+            Some("the source reports another total")
+        }
+        Scope::Partial if *host_total == Some(*listed) => Some("the source reports that total"),
+        Scope::Unconfirmed if host_total.is_some() => Some("the source reports a total"),
+        Scope::Unreached if *members > 0 => Some("it has members"),
+        Scope::Whole | Scope::Chosen | Scope::Partial | Scope::Unconfirmed | Scope::Unreached => None,
     }
 }

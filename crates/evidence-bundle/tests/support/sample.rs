@@ -4,7 +4,7 @@
 use evidence_bundle::document::{
     ArtifactRecord, AskedRecord, Check, ConfigRecord, EvidenceReference, FileRecord, Hints, Identity,
     Manifest, Member, Normalized, NormalizedControl, ObservationRecord, Observations, Outcome, Population,
-    RequestRecord, RuleRecord, RunRecord, ScopeRecord, SignerRecord, SourcePopulation, SourceRun,
+    RequestRecord, RuleRecord, RunRecord, Scope, ScopeRecord, SignerRecord, SourcePopulation, SourceRun,
     SourceScope, Status, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
@@ -109,9 +109,14 @@ pub fn population() -> Population {
     };
     let source = SourcePopulation {
         source: "codehost".to_owned(),
-        members: 1,
+        scope: Scope::Whole,
+        organization: "acme".to_owned(),
+        kind: "repository".to_owned(),
+        listed: 1,
         in_scope: 1,
-        host_totals: [("public_repos".to_owned(), 1)].into(),
+        host_total: Some(1),
+        host_totals: [("public_repos".to_owned(), 1), ("total_private_repos".to_owned(), 0)].into(),
+        members: 1,
     };
     Population { schema_version: "1.0".to_owned(), sources: vec![source], members: vec![member] }
 }

@@ -146,7 +146,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         total: sections.total(),
         shortened: sections.shortened(),
         rules: settings::rules(&scope, &sections),
-        population: Population::read(documents, &scope, run.sources)?,
+        population: Population::read(documents, run.sources)?,
         settings: settings::sources(scope),
         errors: manifest.left_out.errors,
         excluded: manifest.left_out.excluded,

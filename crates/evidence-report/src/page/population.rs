@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use evidence_bundle::document::{Member, ScopeRecord, SourceRun};
+use evidence_bundle::document::{Member, Scope, SourceRun};
 use evidence_bundle::path::POPULATION;
-use evidence_view::{Fold, Folded, Sanitize as _, sanitized, words};
-use serde_json::Value;
+use evidence_view::{Fold, Folded, Sanitize as _, sanitized, scope, words};
 
 use super::text;
 use crate::documents::{Documents, whole};
 
 /// The most names listed of a group of members that are out of scope.
 const NAMED: usize = 20;
-/// The code host's names of its repository counts; their sum is the total.
+/// The code host's names of its repository counts.
 const PUBLIC: &str = "public_repos";
 const PRIVATE: &str = "total_private_repos";
-const REPOSITORY: &str = "repository";
 
 /// The population.
 pub(super) struct Population {
+    /// The scope of each source in a sentence.
+    pub(super) scopes: Vec<String>,
+    /// Whether every source shows everything there is.
+    pub(super) whole: bool,
     /// The members, by source and kind.
     pub(super) kinds: Vec<Kind>,
     /// The hosts' own counts.
     pub(super) totals: Vec<HostTotal>,
-    /// Whether the counts of a source and of its host agree.
-    pub(super) comparisons: Vec<Comparison>,
     /// The members out of scope, by reason.
     pub(super) out: Vec<OutOfScope>,
     /// Each source, with its counts.
@@ -54,12 +54,6 @@ pub(super) struct HostTotal {
     /// The host's name for it.
     pub(super) code: String,
     pub(super) count: u64,
-}
-
-/// The host's count of repositories, compared with ours.
-pub(super) struct Comparison {
-    pub(super) agrees: bool,
-    pub(super) text: String,
 }
 
 /// Members of one kind that are out of scope for one reason.
@@ -104,18 +98,15 @@ impl Fold for Members {
 }
 
 impl Population {
-    pub(super) fn read(
-        documents: &dyn Documents,
-        scope: &ScopeRecord,
-        mut runs: Vec<SourceRun>,
-    ) -> io::Result<Population> {
+    pub(super) fn read(documents: &dyn Documents, mut runs: Vec<SourceRun>) -> io::Result<Population> {
         let population: evidence_bundle::document::Population<Folded<Members>> =
             whole(documents, POPULATION)?;
         let Folded(members) = population.members;
         let mut part = Population {
+            scopes: population.sources.iter().map(scope::sentence).collect(),
+            whole: population.sources.iter().all(|source| source.scope == Scope::Whole),
             kinds: Vec::new(),
             totals: Vec::new(),
-            comparisons: Vec::new(),
             out: Vec::new(),
             runs: Vec::new(),
         };
@@ -145,9 +136,6 @@ impl Population {
                 code: sanitized(name),
                 count: *count,
             }));
-            let found =
-                members.kinds.get(&(run.name.clone(), REPOSITORY.to_owned())).map(|(found, _)| *found);
-            part.comparisons.extend(compared(totals, found, lists_everything(scope, &run.name)));
         }
         runs.iter_mut().for_each(SourceRun::sanitize);
         part.runs = runs;
@@ -161,58 +149,5 @@ fn total_name(code: &str) -> String {
         PUBLIC => "Public repositories".to_owned(),
         PRIVATE => "Private and internal repositories".to_owned(),
         _ => text::words_of(code),
-    }
-}
-
-/// Whether the settings of this source select every repository without naming them.
-fn lists_everything(scope: &ScopeRecord, source: &str) -> bool {
-    let settings = scope.sources.iter().find(|settings| settings.source == source);
-    settings.is_some_and(|settings| settings.settings.get("repos") == Some(&Value::String("*".to_owned())))
-}
-
-/// A sentence that compares the host's count with ours, if both are known and comparable.
-fn compared(totals: &BTreeMap<String, u64>, found: Option<u64>, everything: bool) -> Option<Comparison> {
-    let total = totals.get(PUBLIC)?.saturating_add(*totals.get(PRIVATE)?);
-    let found = found?;
-    let counts = format!(
-        "The host counts {} repositories, and the run found {}",
-        words::grouped(total),
-        words::grouped(found)
-    );
-    let agrees = found == total;
-    let text = match () {
-        () if agrees => format!("{counts}: the counts agree."),
-        () if !everything => format!("{counts}: the settings name the repositories to look at."),
-        () => format!("{counts}: a difference of {}.", words::grouped(found.abs_diff(total))),
-    };
-    Some(Comparison { agrees: agrees || !everything, text })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_compared_only_if_both_are_known() {
-        let totals =
-            |pairs: &[(&str, u64)]| pairs.iter().map(|(name, count)| ((*name).into(), *count)).collect();
-        let both = totals(&[(PUBLIC, 6), (PRIVATE, 8)]);
-        let text = |totals: &BTreeMap<String, u64>, found, everything| {
-            compared(totals, found, everything).map(|comparison| (comparison.agrees, comparison.text))
-        };
-        let said = |agrees, text: &str| Some((agrees, text.to_owned()));
-        assert_eq!(
-            text(&both, Some(14), true),
-            said(true, "The host counts 14 repositories, and the run found 14: the counts agree.")
-        );
-        assert_eq!(
-            text(&both, Some(12), true),
-            said(false, "The host counts 14 repositories, and the run found 12: a difference of 2.")
-        );
-        let named = "The host counts 14 repositories, and the run found 2: the settings name the repositories to look at.";
-        assert_eq!(text(&both, Some(2), false), said(true, named));
-        assert_eq!(text(&both, None, true), None);
-        assert_eq!(text(&totals(&[(PUBLIC, 6)]), Some(6), true), None);
-        assert_eq!(text(&totals(&[]), Some(6), true), None);
     }
 }

@@ -1,12 +1,12 @@
 //! Screens, judges, spools and counts one source's observations as they arrive.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::document::{
-    ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity, Member as MemberRecord,
-    ObservationRecord, Outcome, RequestRecord, SourcePopulation, SourceRun, Warning, is_lacking,
+    self, ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity,
+    Member as MemberRecord, ObservationRecord, Outcome, RequestRecord, SourcePopulation, SourceRun, Warning,
+    is_lacking,
 };
 
 use crate::env::Env;
@@ -18,7 +18,7 @@ use crate::refusals::{Refusal, Refusals};
 use crate::report::format::{counted, given_up as given_up_text};
 use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::rule::{Verdict, reason};
-use crate::source::{CollectionItem, ConnectError, Member, Scope, Session};
+use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
 use evidence_http::Asked;
 use evidence_screen::{Confidence, Screen};
@@ -61,12 +61,7 @@ impl<'a> Gathering<'a> {
             part: Collection::default(),
             tally: Tally::default(),
             discovered: 0,
-            population: SourcePopulation {
-                source: source.id().to_string(),
-                members: 0,
-                in_scope: 0,
-                host_totals: BTreeMap::new(),
-            },
+            population: PopulationScope::new(document::Scope::Unreached, "", "", 0).record(source, 0, 0),
             refusals: Refusals::default(),
             observations: 0,
             last_subject: "".into(),
@@ -75,10 +70,10 @@ impl<'a> Gathering<'a> {
 
     pub(super) fn add(&mut self, item: CollectionItem, spool: &mut Spool) -> io::Result<()> {
         match item {
-            CollectionItem::Population { discovered, expected, text, members, host_totals } => {
+            CollectionItem::Population { discovered, expected, text, members, scope } => {
                 self.discovered = discovered.unwrap_or(0);
-                let totals = host_totals.into_iter().map(|(name, count)| (name.to_string(), count));
-                self.population.host_totals = totals.collect();
+                self.population = scope.record(self.source, 0, 0);
+                self.population.organization = self.clean(&self.population.organization);
                 members.into_iter().try_for_each(|member| self.member(member, spool))?;
                 // Reserve everything at once: a growing list would be moved, and each move leaves a hole of its size.
                 let room = usize::try_from(expected).unwrap_or(0);
@@ -172,6 +167,7 @@ impl<'a> Gathering<'a> {
             self.spool_check(Check { rule, source, subject, verdict, evidence }, spool)?;
         }
         self.part.unconnected = true;
+        (self.population.organization, self.population.kind) = (subject.to_string(), scope.kind.to_string());
         self.part.populations.push(self.population.clone());
         self.part.errors.push(ErrorRecord {
             code: reason::CONNECTION_FAILED.code.to_string(),
@@ -225,6 +221,8 @@ impl<'a> Gathering<'a> {
         let checks = evaluate::checks(inspection, &bases);
         // Ignore a refusal that another observation made up for.
         let open = |refusal: &Refusal| checks.iter().any(|check| *check.verdict.reason == *refusal.reason);
+        // The source warns of an incomplete list itself, once for all rules.
+        let open = |refusal: &Refusal| open(refusal) && refusal.reason.code != POPULATION_INCOMPLETE;
         refused.into_iter().filter(open).for_each(|refusal| self.refusals.add(refusal));
         for mut check in checks {
             self.part.lacking |= is_lacking(check.verdict.status, check.verdict.reason.code);
@@ -342,7 +340,7 @@ impl<'a> Gathering<'a> {
             reason: out_of_scope.map(str::to_string),
         };
         self.population.members += 1;
-        self.population.in_scope += u64::from(row.in_scope);
+        self.population.in_scope += u64::from(row.in_scope && row.kind == self.population.kind);
         self.part.members.push(&row, spool)
     }
 
@@ -431,8 +429,10 @@ impl<'a> Gathering<'a> {
                 self.tally.not_found += 1;
                 ObservationResult::Nothing { detail, warned }
             }
-            Seen::Denied { detail, .. } => {
+            Seen::Denied { detail, reason } => {
                 self.tally.denied += 1;
+                // The warning about the list says it once for all rules.
+                let warned = warned || reason.code == POPULATION_INCOMPLETE;
                 ObservationResult::Denied { detail, warned }
             }
             Seen::Failed(failed) => {
@@ -456,6 +456,9 @@ impl<'a> Gathering<'a> {
         self.reporter.event(Event::Observed { source: self.source, subject, outcome });
     }
 }
+
+/// The reason for checks that an incomplete list leaves open.
+const POPULATION_INCOMPLETE: &str = "population_incomplete";
 
 /// The name of the connection test in documents.
 pub(super) const CONNECTION: &str = "connection";

@@ -182,6 +182,7 @@ fn the_settings_of_an_unconnected_source_are_reported_as_not_read() {
     let scope = Scope {
         source: TORTOISE,
         organization: None,
+        kind: "repository",
         subject: "acme".to_string(),
         api_url: "https://tortoise.example".to_string(),
         rules: vec![&RULE],

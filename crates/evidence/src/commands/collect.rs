@@ -151,7 +151,12 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     let key = signing.key.public_key();
     let next = next(&delivered.path, &args.config, &config.bundle.signing, &key, env);
-    reporter.event(Event::Judged { results: &results, findings: &findings, show: &next.show });
+    reporter.event(Event::Judged {
+        scopes: &collection.populations,
+        results: &results,
+        findings: &findings,
+        show: &next.show,
+    });
     reporter.event(Event::Delivered {
         path: &delivered.path,
         signature: delivered.signature.as_deref(),

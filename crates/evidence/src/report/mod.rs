@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evidence_bundle::document::{RateLimitRecord, Warning};
+use evidence_bundle::document::{RateLimitRecord, SourcePopulation, Warning};
 use jiff::{SignedDuration, Timestamp};
 
 pub use quiet::Quiet;
@@ -151,6 +151,8 @@ pub enum Event<'a> {
     Stopped,
     /// The controls have been judged.
     Judged {
+        /// The scope of each source.
+        scopes: &'a [SourcePopulation],
         /// The result of each control.
         results: &'a [ControlResult],
         /// The checks that did not pass.

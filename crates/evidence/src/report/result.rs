@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use evidence_bundle::document::Status;
-use evidence_view::words;
+use evidence_bundle::document::{SourcePopulation, Status};
+use evidence_view::{scope, words};
 
 use super::format::{bytes, counted, thousands};
 use super::style::{BOLD, DIM, GREEN, YELLOW, of_status};
@@ -16,8 +16,19 @@ use crate::framework::Control;
 const LINE_WIDTH: usize = 80;
 
 impl Terminal {
-    pub(super) fn judged(&self, results: &[ControlResult], findings: &[Finding], show: &str) {
+    pub(super) fn judged(
+        &self,
+        scopes: &[SourcePopulation],
+        results: &[ControlResult],
+        findings: &[Finding],
+        show: &str,
+    ) {
         let mut state = self.state();
+        self.section(&mut state, "Scope");
+        for source in scopes {
+            let sentence = self.safe(&scope::sentence(source));
+            self.line(&state, &format!("  {:<9} {sentence}", source.source));
+        }
         self.section(&mut state, "Controls");
         for result in results {
             let (style, word) = (of_status(result.status), words::label(result.status).word);

@@ -343,7 +343,9 @@ impl Reporter for Terminal {
                 self.collected(source, tally, (requests, revalidated), rate_limit);
             }
             Event::Stopped => self.stopped(),
-            Event::Judged { results, findings, show } => self.judged(results, findings, &self.safe(show)),
+            Event::Judged { scopes, results, findings, show } => {
+                self.judged(scopes, results, findings, &self.safe(show));
+            }
             Event::Delivered {
                 path,
                 signature,

@@ -24,7 +24,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use evidence_bundle::document::{Identity, RateLimitRecord, Warning};
+use evidence_bundle::document::{self, Identity, RateLimitRecord, SourcePopulation, Warning};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
@@ -216,6 +216,52 @@ impl Member {
     }
 }
 
+/// How the members in scope compare with everything there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PopulationScope {
+    /// The comparison.
+    pub scope: document::Scope,
+    /// Whose members they are.
+    pub organization: String,
+    /// The kind of members that is compared, such as `repository`.
+    pub kind: &'static str,
+    /// How many of them were listed, or named by the configuration and found.
+    pub listed: u64,
+    /// How many of them the host reports, if it does.
+    pub host_total: Option<u64>,
+    /// The host's own counts, by its own names.
+    pub host_totals: Vec<(&'static str, u64)>,
+}
+
+impl PopulationScope {
+    /// The scope of `listed` members whose total nothing else reports.
+    pub fn new(
+        scope: document::Scope,
+        organization: impl Into<String>,
+        kind: &'static str,
+        listed: u64,
+    ) -> PopulationScope {
+        let organization = organization.into();
+        PopulationScope { scope, organization, kind, listed, host_total: None, host_totals: Vec::new() }
+    }
+
+    /// The scope as `derived/population.json` has it. `in_scope` counts its kind, `members` every kind.
+    pub fn record(self, source: SourceName, in_scope: u64, members: u64) -> SourcePopulation {
+        let PopulationScope { scope, organization, kind, listed, host_total, host_totals } = self;
+        SourcePopulation {
+            source: source.id().to_string(),
+            scope,
+            organization,
+            kind: kind.to_string(),
+            listed,
+            in_scope,
+            host_total,
+            host_totals: host_totals.into_iter().map(|(name, count)| (name.to_string(), count)).collect(),
+            members,
+        }
+    }
+}
+
 /// One item of a collection.
 #[derive(Debug)]
 pub enum CollectionItem {
@@ -229,8 +275,8 @@ pub enum CollectionItem {
         text: String,
         /// Every member of the population.
         members: Vec<Member>,
-        /// The host's own counts, by its own names.
-        host_totals: Vec<(&'static str, u64)>,
+        /// How the members in scope compare with everything there is.
+        scope: PopulationScope,
     },
     /// A listing of the population was read, completely or in part.
     Listed {

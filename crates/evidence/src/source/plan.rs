@@ -47,6 +47,8 @@ pub struct Scope {
     pub source: SourceName,
     /// The organization, if the configuration names one.
     pub organization: Option<String>,
+    /// The kind of members that it would have examined, such as `repository`.
+    pub kind: &'static str,
     /// The subject of its checks until more is known: the organization, or a substitute.
     pub subject: String,
     /// Base of the API.

@@ -3,7 +3,9 @@
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Counts, EvidenceReference, FallibleRows, Rows, write_json};
+use evidence_bundle::document::{
+    Counts, EvidenceReference, FallibleRows, Rows, SourcePopulation, write_json,
+};
 use evidence_bundle::read::VerifiedBundle;
 use evidence_bundle::text::is_deceptive;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,7 @@ struct Report<'a, K: Serialize, C: Serialize> {
     organization: &'a str,
     framework: &'a str,
     complete: bool,
+    scope: &'a [SourcePopulation],
     controls: K,
     checks: C,
 }
@@ -100,6 +103,7 @@ impl Lines {
             organization: &bundle.organization,
             framework: &bundle.framework,
             complete: bundle.complete,
+            scope: &bundle.populations,
             controls: Rows::new(controls),
             checks: FallibleRows::new(checks),
         };

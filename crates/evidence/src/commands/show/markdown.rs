@@ -3,7 +3,7 @@
 use std::io::{self, Seek as _, Write};
 
 use evidence_bundle::read::VerifiedBundle;
-use evidence_view::{sanitized, words};
+use evidence_view::{sanitized, scope, words};
 use tempfile::SpooledTempFile;
 
 use super::{Control, Row, spooled};
@@ -43,6 +43,9 @@ impl Table {
         let Table(mut file) = self;
         let mut text = format!("# Evidence of {}\n\n", plain(&bundle.organization));
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
+        for source in &bundle.populations {
+            text.push_str(&format!("- Scope: {}\n", plain(&scope::sentence(source))));
+        }
         for (name, value) in [
             ("Bundle", bundle.bundle_id.as_str()),
             ("Framework", &bundle.framework),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evidence_bundle::read::VerifiedBundle;
 use evidence_bundle::{Status, text::Printable};
-use evidence_view::{sanitized, words};
+use evidence_view::{sanitized, scope, words};
 
 use super::{Control, Row};
 use crate::report::format::counted;
@@ -50,11 +50,15 @@ impl Groups {
         let complete =
             if bundle.complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
         let mut text = format!(
-            "{BOLD}{}{BOLD:#}  {}  {created} (claimed by the signer)\n{GREEN}verified{GREEN:#}, trusted by {}{complete}\n\n",
+            "{BOLD}{}{BOLD:#}  {}  {created} (claimed by the signer)\n{GREEN}verified{GREEN:#}, trusted by {}{complete}\n",
             safe(&bundle.organization),
             safe(&bundle.framework),
             safe(&bundle.trusted_by),
         );
+        for source in &bundle.populations {
+            text.push_str(&format!("Scope: {}\n", scope::sentence(source)));
+        }
+        text.push('\n');
         for Control { id, title, status, counts } in controls {
             let (style, word) = (of_status(*status), words::label(*status).word);
             let counts = words::checks(*counts);

@@ -13,10 +13,14 @@ use super::wire::Activity;
 use super::{AltCloudSession, connect};
 use crate::number::saturating_u64;
 use crate::report::format::counted;
-use crate::source::{CollectionItem, Configured, Member};
+use crate::source::{CollectionItem, Configured, Member, PopulationScope};
+use evidence_bundle::document;
 
 /// The roles and their assignments.
 pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);
+
+/// The kind of a user in the population.
+pub(super) const USER: &str = "user";
 
 /// The log of each event.
 type Events = Vec<(&'static str, Listing<Activity>)>;
@@ -27,7 +31,7 @@ fn member(user: &User) -> Member {
     Member {
         id: user.id.value().cloned(),
         archived: user.archived.value().copied(),
-        ..Member::new("user", name)
+        ..Member::new(USER, name)
     }
 }
 
@@ -135,12 +139,24 @@ impl AltCloudSession {
             domains => format!("{domains} domains"),
         };
         let members = users.all().into_iter().map(member).collect();
+        // A directory reports no total beside its list: read to its end, the list is everything there is.
+        let scope = match users.parts.iter().all(|(_, listing)| listing.extent().is_complete()) {
+            false => document::Scope::Partial,
+            true if self.config.domains.is_empty() => document::Scope::Whole,
+            true => document::Scope::Chosen,
+        };
         let expected = saturating_u64(found.iter().filter(|item| item.is_inspection()).count());
         let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
         found.insert(
             0,
-            CollectionItem::Population { discovered, expected, text, members, host_totals: Vec::new() },
+            CollectionItem::Population {
+                discovered,
+                expected,
+                text,
+                members,
+                scope: PopulationScope::new(scope, organization, USER, count),
+            },
         );
         found
     }

@@ -87,6 +87,7 @@ impl Configured for AltCloudConfig {
         super::Scope {
             source: NAME,
             organization: Some(self.organization().to_string()),
+            kind: collect::USER,
             subject: self.organization().to_string(),
             api_url: api_url(self),
             rules: self.rules.clone(),

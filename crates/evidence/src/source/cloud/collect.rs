@@ -35,8 +35,13 @@ use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Reason, reason};
-use crate::source::{CollectionItem, Member};
+use crate::source::{CollectionItem, Member, PopulationScope};
+use evidence_bundle::document::Scope;
 use evidence_http::{Meta, recorded, single_line};
+
+/// The kinds of accounts and regions in the population.
+pub(super) const ACCOUNT: &str = "account";
+pub(super) const REGION: &str = "region";
 
 /// The kind of a trail in the population.
 const TRAIL: &str = "trail";
@@ -107,7 +112,7 @@ impl CloudSession {
                 let missing = Opened::unread(&self.config, number, why, asked);
                 let expected = saturating_u64(missing.len());
                 let counts = Counts { expected, unread: true, ..Counts::default() };
-                let members = vec![Member::new("account", number.as_str())];
+                let members = vec![Member::new(ACCOUNT, number.as_str())];
                 Survey { counts, members, policy: None, trails: None, log_groups: missing }
             }
         }
@@ -123,16 +128,21 @@ impl CloudSession {
         let discovered = Some(saturating_u64(members.len()));
         let sum = |count: fn(&Counts) -> u64| surveys.iter().map(|survey| count(&survey.counts)).sum();
         let expected = sum(|counts| counts.expected);
+        let whose = match self.config.accounts.len() {
+            0 => self.caller.account.clone(),
+            accounts => counted(saturating_u64(accounts), "account", "accounts"),
+        };
+        let scope = |scope, kind| {
+            let listed = members.iter().filter(|member| member.kind == kind).count();
+            PopulationScope::new(scope, whose, kind, saturating_u64(listed))
+        };
         if !self.config.wants_regions() {
             // The password policy belongs to the account: nothing else is listed.
-            return CollectionItem::Population {
-                discovered,
-                expected,
-                text: String::new(),
-                members,
-                host_totals: Vec::new(),
-            };
+            let all = if self.config.accounts.is_empty() { Scope::Whole } else { Scope::Chosen };
+            let scope = scope(all, ACCOUNT);
+            return CollectionItem::Population { discovered, expected, text: String::new(), members, scope };
         }
+        let scope = scope(Scope::Chosen, REGION);
         let (trails, groups) = (sum(|counts| counts.trails), sum(|counts| counts.log_groups));
         let accounts = match self.config.accounts.len() {
             0 => String::new(),
@@ -142,7 +152,7 @@ impl CloudSession {
             discovered,
             expected,
             members,
-            host_totals: Vec::new(),
+            scope,
             text: format!(
                 "{} and {} in scope in {}{accounts}{}",
                 counted(trails, "trail", "trails"),
@@ -181,7 +191,7 @@ impl Account {
         let policy = self.policy_found();
         let mut counts = Counts { expected: saturating_u64(policy.iter().count()), ..Counts::default() };
         if !self.config.wants_regions() {
-            let members = vec![Member::new("account", self.number.as_str())];
+            let members = vec![Member::new(ACCOUNT, self.number.as_str())];
             return Survey { counts, members, policy, trails: None, log_groups: Vec::new() };
         }
         let regions = self.all_log_groups().await;
@@ -202,12 +212,9 @@ impl Account {
     /// The account, its regions, and their contents.
     fn members(&self, regions: &[RegionGroups]) -> Vec<Member> {
         let account = self.number.as_str();
-        let mut members = vec![Member::new("account", account)];
+        let mut members = vec![Member::new(ACCOUNT, account)];
         members.extend(
-            self.first
-                .regions
-                .iter()
-                .map(|first| Member::new("region", format!("{account}/{}", first.region))),
+            self.first.regions.iter().map(|first| Member::new(REGION, format!("{account}/{}", first.region))),
         );
         members.extend(self.trails().into_iter().map(|known| {
             let out_of_scope = (!self.is_in_scope(&known)).then_some("excluded");

@@ -105,6 +105,7 @@ impl Configured for CloudConfig {
         Scope {
             source: NAME,
             organization: account.map(str::to_string),
+            kind: if self.wants_regions() { collect::REGION } else { collect::ACCOUNT },
             subject: account.unwrap_or(NAME.id()).to_string(),
             api_url: endpoint
                 .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),

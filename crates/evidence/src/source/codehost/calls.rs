@@ -15,8 +15,10 @@ use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alo
 use super::wire::{self, BranchRecord, Contents, Listing, Organization, Repository};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
-use crate::source::CollectionItem;
+
 use crate::source::endpoint::{Endpoint, endpoint};
+use crate::source::{CollectionItem, PopulationScope};
+use evidence_bundle::document;
 use evidence_http::{Call, Keeping, Meta, Reply};
 
 const MIB: usize = 1024 * 1024;
@@ -286,7 +288,7 @@ fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
         expected: 0,
         text: String::new(),
         members: Vec::new(),
-        host_totals: Vec::new(),
+        scope: PopulationScope::new(document::Scope::Unconfirmed, "acme", super::MEMBER, count),
     }]
 }
 

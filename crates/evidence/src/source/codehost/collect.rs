@@ -54,7 +54,7 @@ impl CodeHostSession {
     pub(super) async fn collect_repositories(
         &self,
     ) -> impl stream::Stream<Item = CollectionItem> + Send + '_ {
-        let Population { discovered, repositories, members, found } = self.population().await;
+        let Population { discovered, repositories, members, scope, found } = self.population().await;
         let topics: Vec<Topic> = self.topics().collect();
         let in_scope = saturating_u64(repositories.len());
         let per_repository = saturating_u64(topics.len());
@@ -66,7 +66,7 @@ impl CodeHostSession {
             discovered,
             expected: in_scope.saturating_mul(per_repository).saturating_add(saturating_u64(undiscovered)),
             members,
-            host_totals: self.host_totals(),
+            scope,
             text: if per_repository == 0 {
                 String::new()
             } else {

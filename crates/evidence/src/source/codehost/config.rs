@@ -56,6 +56,8 @@ pub struct CodeHostConfig {
     pub revalidate: bool,
     /// `codeowners_errors`: read which owners are unknown to the host.
     pub codeowners_errors: bool,
+    /// `accept_unconfirmed`: a bundle is complete although the host does not report how many repositories there are.
+    pub accept_unconfirmed: bool,
 }
 
 /// `sources.codehost.branch`
@@ -258,6 +260,17 @@ static CODEOWNERS_ERRORS: Key = Key {
     synonyms: &["check_owners", "verify_owners"],
 };
 
+static ACCEPT_UNCONFIRMED: Key = Key {
+    name: "accept_unconfirmed",
+    presence: Presence::Default(DefaultValue::Boolean(false)),
+    shape: Shape::Boolean,
+    summary: "Accept that the host does not report how many repositories the organization has: a bundle can then be \
+              complete although nothing confirms the list.",
+    rule: "the bundle records the setting",
+    example: "true",
+    synonyms: &["unconfirmed"],
+};
+
 /// `sources.codehost`
 static SECTION: Section = Section {
     path: "sources.codehost",
@@ -278,6 +291,7 @@ static SECTION: Section = Section {
         &CA_FILE,
         &REVALIDATE,
         &CODEOWNERS_ERRORS,
+        &ACCEPT_UNCONFIRMED,
     ],
     exactly_one: &[],
     planned: &[],
@@ -314,6 +328,7 @@ pub(super) fn decode(
     let ca_file = decoder.path(fields, &CA_FILE);
     let revalidate = decoder.boolean(fields, &REVALIDATE);
     let codeowners_errors = decoder.boolean(fields, &CODEOWNERS_ERRORS);
+    let accept_unconfirmed = decoder.boolean(fields, &ACCEPT_UNCONFIRMED);
     mode?;
     Some(Arc::new(CodeHostConfig {
         token_env: token_env?.value,
@@ -330,6 +345,7 @@ pub(super) fn decode(
         ca_file,
         revalidate: revalidate?,
         codeowners_errors: codeowners_errors?,
+        accept_unconfirmed: accept_unconfirmed?,
     }))
 }
 

@@ -57,6 +57,9 @@ use crate::rule::Rule;
 use evidence_http::cache::Cache;
 use evidence_http::{Asked, Client, Meta};
 
+/// The kind of a repository in the population.
+const MEMBER: &str = "repository";
+
 /// The name of this source.
 pub const NAME: SourceName = SourceName::new("codehost");
 
@@ -95,6 +98,7 @@ impl Configured for CodeHostConfig {
             ("exclude", named(&self.exclude)),
             ("branch", self.branch.text().into()),
             ("codeowners_errors", self.codeowners_errors.into()),
+            ("accept_unconfirmed", self.accept_unconfirmed.into()),
         ]
     }
 
@@ -106,6 +110,7 @@ impl Configured for CodeHostConfig {
         Scope {
             source: NAME,
             organization: Some(self.org.clone()),
+            kind: MEMBER,
             subject: self.org.clone(),
             api_url: self.api_url.as_str().trim_end_matches('/').to_string(),
             rules: self.rules.clone(),

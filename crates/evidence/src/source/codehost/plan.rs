@@ -5,11 +5,12 @@ use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::population::{Names, PARTIAL};
+use super::population::{Names, remedy};
 use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
 use crate::number::saturating_u64;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _, estimate};
+use evidence_bundle::document::Scope;
 use evidence_http::cache::Cache;
 
 impl CodeHostSession {
@@ -23,14 +24,24 @@ impl CodeHostSession {
         }
         let RepositoryCount { listed, excluded, pages, partial } = count;
         let repositories = listed.saturating_sub(excluded);
-        if partial {
-            plan.unlisted.push(PARTIAL.to_string());
-        }
         if pages > 0 {
-            plan.unlisted.extend(self.unlisted(listed).map(|(text, _)| text));
+            let scope = match self.counts.total() {
+                _ if partial => Scope::Partial,
+                None => Scope::Unconfirmed,
+                Some(total) if total != listed => Scope::Partial,
+                Some(_) if excluded > 0 => Scope::Chosen,
+                Some(_) => Scope::Whole,
+            };
+            let scope = self.extent(scope, listed, &self.counts);
+            if self.is_incomplete(scope.scope) {
+                let (sentence, remedy) = (self.in_words(&scope, repositories), remedy(&scope, partial));
+                plan.unlisted.push(format!("{sentence}. {remedy}"));
+            }
         }
-        plan.requests_minimum = 1 + pages;
-        plan.requests_maximum = 1 + pages;
+        // A list of several pages is compared with the organization's count at its end.
+        let again = u64::from(pages > 1);
+        plan.requests_minimum = 1 + pages + again;
+        plan.requests_maximum = 1 + pages + again;
         if self.config.collects(&artifact::ORGANIZATION_SETTINGS) {
             plan.artifacts.push(("organization settings", 1));
         }

@@ -7,28 +7,27 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use self::discovery::Discovery;
+pub(super) use self::discovery::remedy;
+use self::discovery::{Compared, Discovery};
+use super::calls::ORGANIZATION;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
 use super::interpret::RepositoryName;
-use super::{CodeHostSession, names, wire};
+use super::wire::RepositoryCounts;
+use super::{CodeHostSession, MEMBER, NAME, names, wire};
+use crate::number::saturating_u64;
 use crate::observation::{Failed, Observation, Seen};
 use crate::rule::reason;
-use crate::source::{CollectionItem, Member};
+use crate::source::{CollectionItem, Member, PopulationScope};
+use evidence_bundle::document::Scope;
 use evidence_http::{Asked, recorded};
-
-/// The kind of a repository in the population.
-const REPOSITORY: &str = "repository";
+use evidence_view::scope;
 
 /// The code for a repository that the configuration excludes.
 const EXCLUDED: &str = "excluded";
 
 /// The name of the repository listing in documents.
 const LISTING: &str = "repository_listing";
-
-/// The text for `X-GitHub-SSO: partial-results`.
-pub(super) const PARTIAL: &str =
-    "the host omitted repositories from the list: the token is not authorized for single sign-on";
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
@@ -135,15 +134,21 @@ pub(super) struct Population {
     pub(super) repositories: Vec<ScopedRepository>,
     /// Every member, in the order of names.
     pub(super) members: Vec<Member>,
+    pub(super) scope: PopulationScope,
     pub(super) found: Vec<CollectionItem>,
 }
+
+/// How often a listing that contradicts the organization's own count is read again.
+const REREADS: u32 = 2;
 
 impl CodeHostSession {
     /// The repositories in scope: the configured ones, or those that discovery lists.
     pub(super) async fn population(&self) -> Population {
         if self.topics().next().is_none() {
             let (repositories, members, found) = Default::default();
-            return Population { discovered: None, repositories, members, found };
+            let org = self.config.org.as_str();
+            let scope = PopulationScope::new(Scope::Whole, org, scope::ORGANIZATION, 0);
+            return Population { discovered: None, repositories, members, scope, found };
         }
         match &self.config.repos {
             Repositories::Listed(names) => {
@@ -156,27 +161,58 @@ impl CodeHostSession {
                 });
                 let repositories: Vec<ScopedRepository> = repositories.collect();
                 let named =
-                    |repository: &ScopedRepository| Member::new(REPOSITORY, Arc::clone(&repository.subject));
+                    |repository: &ScopedRepository| Member::new(MEMBER, Arc::clone(&repository.subject));
                 let excluded = excluded.into_iter().map(|name| Member {
                     out_of_scope: Some(EXCLUDED),
-                    ..Member::new(REPOSITORY, self.subject(name))
+                    ..Member::new(MEMBER, self.subject(name))
                 });
                 let members = repositories.iter().map(named).chain(excluded).collect();
+                let members: Vec<Member> = members;
                 let found = self.excluded_nothing(&exclusion).collect();
-                Population { discovered: None, repositories, members, found }
+                let scope = self.extent(Scope::Chosen, saturating_u64(members.len()), &self.counts);
+                Population { discovered: None, repositories, members, scope, found }
             }
             Repositories::All => {
-                let mut discovery = Discovery::new(self);
-                let mut take = |page| discovery.add(page);
-                let listing = async { self.api().listing(self.first_page().await, &mut take).await };
-                let (listing, requests) = recorded(listing).await;
+                let (mut population, requests) = recorded(self.discovered()).await;
                 let subject = self.config.org.as_str().into();
                 let listed = CollectionItem::Listed { kind: LISTING, subject, requests };
-                let mut population = discovery.end(&listing);
                 population.found.insert(0, listed);
                 population
             }
         }
+    }
+
+    /// The repositories that the host lists. If it counts a different number, the count and the list are read again:
+    /// repositories come and go while a long list is read.
+    async fn discovered(&self) -> Population {
+        let mut counts = self.counts.clone();
+        let mut first = self.first_page().await;
+        let mut rereads = 0;
+        loop {
+            let mut discovery = Discovery::new(self);
+            let mut take = |page| discovery.add(page);
+            let listing = self.api().listing(first, &mut take).await;
+            let several = listing.pages_read > 1;
+            if several || discovery.compared(&counts) == Compared::Differs {
+                counts = self.counts_again().await.unwrap_or(counts);
+            }
+            let reread = match discovery.compared(&counts) {
+                Compared::Agrees | Compared::Unknown => false,
+                // On a single page, no repository can be missed between two pages.
+                Compared::Differs => several || counts.total() < Some(discovery.listed()),
+            };
+            if !reread || !listing.problems.is_empty() || listing.partial || rereads >= REREADS {
+                return discovery.end(&listing, &counts);
+            }
+            rereads += 1;
+            first = self.api().first_page().await;
+        }
+    }
+
+    /// The organization's repository counts, read again; `None` if the request fails.
+    async fn counts_again(&self) -> Option<RepositoryCounts> {
+        let answered = self.api().ask(&ORGANIZATION, &[("org", &self.config.org)]).await.ok()?;
+        Some(answered.value.counts)
     }
 
     /// The repository in scope, if its name is safe as part of a path and a URL.
@@ -207,22 +243,25 @@ impl CodeHostSession {
         })
     }
 
-    /// The organization's own repository counts.
-    pub(super) fn host_totals(&self) -> Vec<(&'static str, u64)> {
-        let totals = [
-            ("public_repos", self.counts.public_repos),
-            ("total_private_repos", self.counts.total_private_repos),
-        ];
-        totals.into_iter().filter_map(|(name, count)| Some((name, count?))).collect()
+    /// The scope of `listed` repositories beside the organization's own counts.
+    pub(super) fn extent(&self, scope: Scope, listed: u64, counts: &RepositoryCounts) -> PopulationScope {
+        let totals =
+            [("public_repos", counts.public_repos), ("total_private_repos", counts.total_private_repos)];
+        PopulationScope {
+            host_total: counts.total(),
+            host_totals: totals.into_iter().filter_map(|(name, count)| Some((name, count?))).collect(),
+            ..PopulationScope::new(scope, self.config.org.as_str(), MEMBER, listed)
+        }
     }
 
-    /// If the organization reports more repositories than were listed: a text, and how many more.
-    pub(super) fn unlisted(&self, listed: u64) -> Option<(String, u64)> {
-        let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
-        let reported = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
-        let unlisted = reported.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
-        let text = format!("the token lists {listed} repositories, but the organization reports {reported}");
-        Some((text, unlisted))
+    /// The scope in a sentence.
+    pub(super) fn in_words(&self, scope: &PopulationScope, in_scope: u64) -> String {
+        scope::sentence(&scope.clone().record(NAME, in_scope, scope.listed))
+    }
+
+    /// Whether a list with this scope makes the bundle incomplete.
+    pub(super) fn is_incomplete(&self, scope: Scope) -> bool {
+        scope.is_incomplete(self.config.accept_unconfirmed)
     }
 
     /// The repository's name, if it is safe as part of a path and a URL.

@@ -35,6 +35,13 @@ pub(super) struct RepositoryCounts {
     pub(super) total_private_repos: Option<u64>,
 }
 
+impl RepositoryCounts {
+    /// How many repositories there are, if the host reports both counts.
+    pub(super) fn total(&self) -> Option<u64> {
+        Some(self.public_repos?.saturating_add(self.total_private_repos?))
+    }
+}
+
 impl Organization {
     pub(super) fn parse(bytes: &[u8]) -> Result<Organization, ParseError> {
         let settings: OrganizationSettings = object(bytes)?;

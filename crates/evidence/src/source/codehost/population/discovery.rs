@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{EXCLUDED, Names, PARTIAL, Population, REPOSITORY, ScopedRepository};
+use super::{EXCLUDED, Names, Population, ScopedRepository};
+use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
-use crate::rule::reason;
 use crate::source::codehost::api::RepositoryListing;
 use crate::source::codehost::exclusion::Exclusion;
-use crate::source::codehost::{CodeHostSession, interpret, rules, wire};
-use crate::source::{CollectionItem, Member};
+use crate::source::codehost::wire::RepositoryCounts;
+use crate::source::codehost::{CodeHostSession, MEMBER, interpret, rules, wire};
+use crate::source::{CollectionItem, Member, PopulationScope};
+use evidence_bundle::document::Scope;
 use evidence_http::CallError;
 
 /// The result of the pages so far.
@@ -22,7 +24,10 @@ pub(super) struct Discovery<'a> {
     members: Vec<Member>,
     found: Vec<CollectionItem>,
     discovered: u64,
-    repeated: u64,
+    /// How many of them are public.
+    public: u64,
+    /// How many of them the host lists without their visibility.
+    unclassified: u64,
 }
 
 impl<'a> Discovery<'a> {
@@ -36,7 +41,8 @@ impl<'a> Discovery<'a> {
             members: Vec::new(),
             found: Vec::new(),
             discovered: 0,
-            repeated: 0,
+            public: 0,
+            unclassified: 0,
         }
     }
 
@@ -48,16 +54,13 @@ impl<'a> Discovery<'a> {
     fn add_repository(&mut self, repository: wire::Repository) {
         if repository.id.is_some_and(|id| !self.ids.insert(id)) {
             // Pages that shifted while they were read show a repository twice.
-            self.repeated += 1;
             return;
         }
         let known = repository.id.is_none() && self.is_known(&repository);
+        let visibility = repository.visibility.clone();
         match self.session.scoped(&repository, &mut self.names) {
             // Without an id, a repeated name is the same repository on two pages that shifted.
-            Err(_) if known => {
-                self.repeated += 1;
-                return;
-            }
+            Err(_) if known => return,
             Ok(scoped) => {
                 let excluded = self.exclusion.excludes(scoped.target().name);
                 self.members.push(Member {
@@ -66,7 +69,7 @@ impl<'a> Discovery<'a> {
                     default_branch: repository.default_branch.map(|name| self.names.shared(&name)),
                     visibility: repository.visibility.map(|name| self.names.shared(&name)),
                     out_of_scope: excluded.then_some(EXCLUDED),
-                    ..Member::new(REPOSITORY, Arc::clone(&scoped.subject))
+                    ..Member::new(MEMBER, Arc::clone(&scoped.subject))
                 });
                 if !excluded {
                     self.repositories.push(scoped);
@@ -75,6 +78,8 @@ impl<'a> Discovery<'a> {
             Err(problem) => self.session.undiscovered(&mut self.found, &problem),
         }
         self.discovered += 1;
+        self.public += u64::from(visibility.as_deref() == Some("public"));
+        self.unclassified += u64::from(visibility.is_none());
     }
 
     fn is_known(&self, repository: &wire::Repository) -> bool {
@@ -83,10 +88,25 @@ impl<'a> Discovery<'a> {
         name.is_some_and(|(_, name)| self.names.repositories.contains(&name.to_ascii_lowercase()))
     }
 
+    /// How many repositories the pages list.
+    pub(super) fn listed(&self) -> u64 {
+        self.discovered
+    }
+
+    /// The list beside the host's own counts, public and other repositories each.
+    pub(super) fn compared(&self, counts: &RepositoryCounts) -> Compared {
+        let (Some(public), Some(total)) = (counts.public_repos, counts.total()) else {
+            return Compared::Unknown;
+        };
+        // A server that reports no visibility can be compared by its total alone.
+        let same_public = self.unclassified > 0 || self.public == public;
+        if same_public && self.discovered == total { Compared::Agrees } else { Compared::Differs }
+    }
+
     /// The population, after every readable page was added.
-    pub(super) fn end(self, listing: &RepositoryListing) -> Population {
-        let Discovery { session, exclusion, mut repositories, mut members, mut found, .. } = self;
-        let (discovered, repeated) = (self.discovered, self.repeated);
+    pub(super) fn end(self, listing: &RepositoryListing, counts: &RepositoryCounts) -> Population {
+        let compared = self.compared(counts);
+        let Discovery { session, exclusion, mut repositories, mut members, mut found, discovered, .. } = self;
         repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
         members.sort_by(|a, b| a.name.cmp(&b.name));
         found.extend(session.excluded_nothing(&exclusion));
@@ -98,32 +118,54 @@ impl<'a> Discovery<'a> {
             problem.message = format!("repository discovery, page {page}: {}", problem.message);
             session.undiscovered(&mut found, &problem);
         }
-        let mut lacking = Vec::new();
-        if listing.partial {
-            found.push(CollectionItem::Warned(session.warning("partial_listing", PARTIAL.to_string())));
-            lacking.push(PARTIAL.to_string());
-        }
-        let mut failed = !listing.problems.is_empty();
-        if !failed && let Some((text, unlisted)) = session.unlisted(discovered) {
-            let text = format!("{text}: {unlisted} missing from this bundle");
-            if repeated > 0 {
-                // If some repositories appear twice, others were missed: a collection error, unrelated to the token's
-                // permissions.
-                let message = format!("repository discovery: {repeated} listed twice, and {text}");
-                let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
-                session.undiscovered(&mut found, &problem);
-                failed = true;
-            } else {
-                found.push(CollectionItem::Warned(session.warning("incomplete_listing", text.clone())));
-                lacking.push(text);
-            }
+        let failed = !listing.problems.is_empty();
+        let unnamed = found.iter().any(CollectionItem::is_inspection);
+        let chosen = repositories.len() < members.len();
+        let scope = match compared {
+            _ if unnamed || listing.partial => Scope::Partial,
+            Compared::Differs => Scope::Partial,
+            Compared::Unknown => Scope::Unconfirmed,
+            Compared::Agrees if chosen => Scope::Chosen,
+            Compared::Agrees => Scope::Whole,
+        };
+        let mut scope = session.extent(scope, saturating_u64(members.len()), counts);
+        if unnamed || scope.host_total == Some(scope.listed) && scope.scope == Scope::Partial {
+            // What is missing from an unread page is not known to be hidden, and counts that agree say nothing.
+            scope.host_total = None;
         }
         // A failure has already left every rule undecided.
-        if !failed && !lacking.is_empty() {
-            let (reason, detail) = (&rules::reason::POPULATION_INCOMPLETE, lacking.join("; "));
-            let seen = Seen::Denied { reason, detail };
+        if !failed && session.is_incomplete(scope.scope) {
+            let sentence = session.in_words(&scope, saturating_u64(repositories.len()));
+            let text = format!("{sentence}. {}", remedy(&scope, listing.partial));
+            found.push(CollectionItem::Warned(
+                session.warning(rules::reason::POPULATION_INCOMPLETE.code, text),
+            ));
+            let seen = Seen::Denied { reason: &rules::reason::POPULATION_INCOMPLETE, detail: sentence };
             found.extend(session.topics().map(|topic| session.unread(topic.kind(), seen.clone())));
         }
-        Population { discovered: Some(discovered), repositories, members, found }
+        Population { discovered: Some(discovered), repositories, members, scope, found }
+    }
+}
+
+/// A list beside the host's own counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compared {
+    Agrees,
+    Differs,
+    /// The host does not report its counts to this token.
+    Unknown,
+}
+
+/// What to do about a list that is not known to be whole.
+pub(in crate::source::codehost) fn remedy(scope: &PopulationScope, omitted: bool) -> &'static str {
+    match scope.scope {
+        _ if omitted => "Authorize the token for the organization's single sign-on",
+        Scope::Unconfirmed => {
+            "Use a token of an organization owner, who sees the total, or set sources.codehost.accept_unconfirmed: true"
+        }
+        _ if scope.host_total < Some(scope.listed) => {
+            "Run again: the organization changed while it was listed"
+        }
+        _ => "Give the token access to every repository of the organization",
     }
 }
