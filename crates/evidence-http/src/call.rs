@@ -2,7 +2,7 @@
 //!
 //! Nothing here depends on a host: each source lists its own calls.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use super::reply::Reply;
@@ -27,8 +27,36 @@ pub struct Call<T: 'static> {
     pub limit: usize,
     /// Reads a good answer.
     pub parse: fn(&[u8]) -> Result<T, ParseError>,
+    /// How a good answer names its subject, if it does.
+    pub subject: Option<Subject<T>>,
     /// How the cache keeps its answers, if it does.
     pub keep: Option<Keeping<T>>,
+}
+
+/// How an answer names its subject. An answer about something else is not evidence: the request fails.
+pub struct Subject<T> {
+    /// The fields that name it, for documents.
+    pub fields: &'static str,
+    /// What the answer is about and what it should be about, as "this instead of that"; `None` if it is about that, or
+    /// does not say.
+    pub other: fn(&T, &AskedAbout<'_>) -> Option<String>,
+}
+
+impl<T> Clone for Subject<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Subject<T> {}
+
+/// What a request asks about.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedAbout<'a> {
+    /// [`Request::subject`], or the request's label.
+    pub subject: &'a str,
+    /// Whether the host redirected the request, which it does after a rename.
+    pub redirected: bool,
 }
 
 /// How the cache keeps the answers to a call.
@@ -121,6 +149,11 @@ pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }
 
+/// The value that a host or this client encoded.
+pub fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +167,7 @@ mod tests {
             media_type: "application/json",
             limit: 1,
             parse: |_| Ok(()),
+            subject: None,
             keep: None,
         }
     }

@@ -340,6 +340,7 @@ impl<'a> Upload<'a> {
                 | FailureKind::SecondaryLimit
                 | FailureKind::Throttled(_)
                 | FailureKind::Unauthorized(_)
+                | FailureKind::Foreign(_)
                 | FailureKind::Redirect(_)
                 | FailureKind::GivenUp { .. }),
             ) => no_answer(plain(kind), false, None),

@@ -364,6 +364,27 @@ fn only_the_listed_fields_are_kept() {
     assert!(!artifact.to_string().contains("avatar"), "{artifact:#}");
 }
 
+/// The protection of another repository or branch is not evidence about this one, however good it is.
+#[test]
+fn the_answer_to_another_request() {
+    for (what, is_about) in [
+        ("/repos/acme/api/branches/main/protection", "acme/api/branches/main/protection"),
+        ("/repos/acme/web/branches/dev/protection", "acme/web/branches/dev/protection"),
+    ] {
+        let fault =
+            Fault::on("/repos/acme/web/branches/main/protection").kind(FaultKind::AnswerTo(what.into()));
+        let weak =
+            Repository::new("acme", "web").protection("main", Protection::new()).protection("dev", strong());
+        let host = acme().repository(weak).repository(sound("api")).fault(fault);
+        let lab = Lab::new(host).with(|config| config.controls("[CC7.2]").source("repos", "[acme/web]"));
+        let failed = Expected { errors: &["host_error"], code: 3, ..outcome("not_verifiable", "host_error") };
+        let bundle = expect(&lab, &failed);
+        assert!(bundle.artifact("repo_acme_web_branch_protection.json").is_none());
+        let text = format!("the answer is about {is_about} instead of acme/web/branches/main/protection");
+        assert!(bundle.text("manifest.json").contains(&text));
+    }
+}
+
 /// A renamed repository answers under its old name; a transferred one belongs to a different owner.
 #[test]
 fn renamed_and_transferred_repositories() {

@@ -24,6 +24,7 @@ mod record;
 pub mod rules;
 mod scopes;
 mod service_account;
+mod subject;
 mod wire;
 
 use evidence_bundle::document::{Identity, Warning};

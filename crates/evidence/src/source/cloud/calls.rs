@@ -15,9 +15,9 @@ use super::record::{
 use super::rules::password;
 use super::rules::retention::Retention;
 use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
-use super::sign::Credentials;
+use super::subject;
 use super::trails;
-use super::wire::{self, Caller, LogGroupPage};
+use super::wire::{self, Caller, LogGroupPage, RoleLogin};
 use crate::observation::{ArtifactKind, Inspection, Seen};
 use crate::rule::{Verdict, reason};
 use crate::source::CollectionItem;
@@ -71,7 +71,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(GET_EVENT_SELECTORS.call, selectors_offline),
 ];
 
-pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
+pub(super) static ASSUME_ROLE: Action<RoleLogin> = Action {
     service: Service::Sts,
     call: Call {
         name: "sts:AssumeRole",
@@ -81,6 +81,7 @@ pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: wire::assumed_role,
+        subject: Some(subject::ASSUMED_ROLE),
         keep: None,
     },
 };
@@ -95,6 +96,7 @@ pub(super) static GET_CALLER_IDENTITY: Action<Caller> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: Caller::parse,
+        subject: None,
         keep: None,
     },
 };
@@ -109,6 +111,7 @@ pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: wire::password_policy,
+        subject: None,
         keep: None,
     },
 };
@@ -124,6 +127,7 @@ pub(super) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
         // A region shows at most a few dozen trails of about 1 kB, its own and other regions'.
         limit: MIB,
         parse: wire::trails,
+        subject: Some(subject::TRAILS),
         keep: None,
     },
 };
@@ -139,6 +143,7 @@ pub(super) static DESCRIBE_LOG_GROUPS: Action<LogGroupPage> = Action {
         // A page of 50 log groups, each under 2 kB.
         limit: MIB,
         parse: LogGroupPage::parse,
+        subject: Some(subject::LOG_GROUPS),
         keep: None,
     },
 };
@@ -153,6 +158,7 @@ pub(super) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
         media_type: Protocol::JSON,
         limit: SMALL_LIMIT,
         parse: wire::trail_status,
+        subject: None,
         keep: None,
     },
 };
@@ -168,6 +174,7 @@ pub(super) static GET_EVENT_SELECTORS: Action<EventSelectors> = Action {
         // A trail has at most 500 conditions, each an ARN or shorter.
         limit: 2 * MIB,
         parse: wire::event_selectors,
+        subject: Some(subject::EVENT_SELECTORS),
         keep: None,
     },
 };

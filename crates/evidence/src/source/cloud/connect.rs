@@ -92,6 +92,7 @@ pub(super) async fn connect(
     let hosts = hosts?;
     let caller = test.caller(&hosts).await;
     let caller = caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
+    hosts.belong_to(&caller.account);
     let (config, hosts) = (Arc::new(config), Arc::new(hosts));
     let accounts = if config.accounts.is_empty() {
         let first = first(&config, &config.extent, &hosts, &home).await;
@@ -133,6 +134,7 @@ async fn open(
     let (assumed, asked) = recorded(hosts.assume(&account.role, surroundings)).await;
     match assumed {
         Ok(hosts) => {
+            hosts.belong_to(&account.number);
             let first = first(config, &account.extent, &hosts, home).await;
             Opened::Account(Box::new(Account {
                 config: Arc::clone(config),
@@ -297,6 +299,7 @@ impl Test<'_> {
             FailureKind::HostFault(_)
             | FailureKind::UnexpectedShape(_)
             | FailureKind::TooLarge { .. }
+            | FailureKind::Foreign(_)
             | FailureKind::Redirect(_) => self.address_help(),
             FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
         };

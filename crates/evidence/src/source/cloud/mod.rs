@@ -28,6 +28,7 @@ mod record;
 pub mod rules;
 mod scope;
 mod sign;
+mod subject;
 mod trails;
 mod wire;
 mod xml;

@@ -119,6 +119,9 @@ pub(super) struct TrailStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct EventSelectors {
+    /// Not a field of the artifact.
+    #[serde(rename = "TrailARN", skip_serializing)]
+    pub(super) trail_arn: Field<String>,
     #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub(super) event_selectors: Field<Vec<EventSelector>>,
     #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]

@@ -50,17 +50,32 @@ impl Caller {
     }
 }
 
+/// `AssumeRole`
+#[derive(Debug)]
+pub(super) struct RoleLogin {
+    /// The role's temporary credentials.
+    pub(super) credentials: Credentials,
+    /// The session that they belong to.
+    pub(super) arn: Option<String>,
+}
+
 /// `AssumeRole`: the role's temporary credentials.
-pub(super) fn assumed_role(bytes: &[u8]) -> Result<Credentials, ParseError> {
+pub(super) fn assumed_role(bytes: &[u8]) -> Result<RoleLogin, ParseError> {
     let root = answer(bytes, "AssumeRoleResponse")?;
-    let credentials = required(required(&root, "AssumeRoleResult")?, "Credentials")?;
+    let result = required(&root, "AssumeRoleResult")?;
+    let credentials = required(result, "Credentials")?;
+    let arn = match result.child("AssumedRoleUser")? {
+        Some(user) => user.child("Arn")?.and_then(Element::text).map(str::to_string),
+        None => None,
+    };
     let text = |name| required_text(credentials, name);
     let made = Credentials::new(text("AccessKeyId")?, text("SecretAccessKey")?, Some(text("SessionToken")?))
         .map_err(|error| ParseError::Shape(format!("the role's credentials: {error}")))?;
-    Ok(made.until(match field(credentials, "Expiration")? {
+    let credentials = made.until(match field(credentials, "Expiration")? {
         Field::Value(end) => Some(end),
         Field::Absent | Field::Null => None,
-    }))
+    });
+    Ok(RoleLogin { credentials, arn })
 }
 
 /// `GetAccountPasswordPolicy`
@@ -127,7 +142,7 @@ pub(super) fn trail_status(bytes: &[u8]) -> Result<TrailStatus, ParseError> {
 /// `GetEventSelectors`
 pub(super) fn event_selectors(bytes: &[u8]) -> Result<EventSelectors, ParseError> {
     let selectors: EventSelectors = object(bytes)?;
-    if selectors == EventSelectors::default() {
+    if selectors.event_selectors.is_absent() && selectors.advanced_event_selectors.is_absent() {
         return Err(ParseError::Shape("no event selectors".to_string()));
     }
     Ok(selectors)

@@ -12,6 +12,7 @@ use super::interpret::{self, RepositoryName};
 use super::owners;
 use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
+use super::subject;
 use super::wire::{self, BranchRecord, Contents, Listing, Organization, Repository};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
@@ -57,6 +58,7 @@ pub(super) static ORGANIZATION: Call<Organization> = Call {
     // A real answer is under 4 kB.
     limit: MIB,
     parse: Organization::parse,
+    subject: Some(subject::ORGANIZATION),
     keep: Some(Keeping {
         headers: &["x-oauth-scopes", "github-authentication-token-expiration"],
         ..Keeping::new(1, wire::reduced_organization)
@@ -74,6 +76,7 @@ pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
     // A page of 100 repositories is about 0.6 MB.
     limit: 16 * MIB,
     parse: wire::repositories,
+    subject: None,
     keep: Some(Keeping { headers: &["link", "x-github-sso"], ..Keeping::new(2, wire::json_bytes) }),
 };
 
@@ -87,6 +90,7 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
     // Long lists of people and teams: each entry is under 3 kB and the host allows 100 of each.
     limit: 4 * MIB,
     parse: wire::protection,
+    subject: Some(subject::PROTECTION),
     keep: Some(Keeping {
         // A rule that passes alone, or the host's report that there is no rule. Everything else is judged together with
         // rulesets, which are requested anew.
@@ -161,6 +165,7 @@ const fn place(
         // Up to 1 MB in base64; a directory of 1,000 files is about 1 MB.
         limit: 8 * MIB,
         parse: Contents::parse,
+        subject: Some(subject::CONTENTS),
         keep: Some(Keeping {
             clear: Contents::decoded,
             resumable: is_whole_file,
@@ -176,6 +181,7 @@ const fn place(
         // The host does not load files of this size or larger.
         limit: 3 * MIB,
         parse: |bytes| Ok(bytes.to_vec()),
+        subject: None,
         keep: Some(Keeping::new(5, Vec::clone)),
     };
     CodeownersLocation { path, record, raw, directory }
@@ -192,6 +198,7 @@ const fn directory(name: &'static str, times: &'static str) -> Call<Listing> {
         // The host truncates it at 1,000 entries, about 1 MB.
         limit: 8 * MIB,
         parse: Listing::parse,
+        subject: Some(subject::DIRECTORY),
         keep: Some(Keeping::new(10, wire::reduced_listing)),
     }
 }
@@ -206,6 +213,7 @@ pub(super) static BRANCH: Call<BranchRecord> = Call {
     // A commit with a long message and signature.
     limit: 4 * MIB,
     parse: BranchRecord::parse,
+    subject: Some(subject::BRANCH),
     keep: Some(Keeping::new(11, wire::json_bytes)),
 };
 
@@ -221,6 +229,7 @@ pub(super) static REPOSITORY: Call<Repository> = Call {
     // A real answer is under 20 kB.
     limit: MIB,
     parse: wire::repository,
+    subject: Some(subject::REPOSITORY),
     keep: Some(Keeping::new(6, wire::json_bytes)),
 };
 
@@ -234,6 +243,7 @@ pub(super) static RULES: Call<Vec<BranchRule>> = Call {
     // A hundred rules with long lists of checks; most answers are under 10 kB.
     limit: 4 * MIB,
     parse: wire::rules,
+    subject: Some(subject::RULES),
     keep: Some(Keeping { headers: &["link"], ..Keeping::new(7, wire::json_bytes) }),
 };
 
@@ -246,6 +256,7 @@ pub(super) static RULESET: Call<Ruleset> = Call {
     media_type: JSON,
     limit: 4 * MIB,
     parse: wire::ruleset,
+    subject: Some(subject::RULESET),
     keep: Some(Keeping::new(8, wire::json_bytes)),
 };
 
@@ -258,6 +269,7 @@ pub(super) static ERRORS: Call<CodeownersErrors> = Call {
     media_type: JSON,
     limit: 8 * MIB,
     parse: wire::codeowners_errors,
+    subject: None,
     keep: Some(Keeping::new(9, wire::json_bytes)),
 };
 

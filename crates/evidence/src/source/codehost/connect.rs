@@ -26,7 +26,7 @@ use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
     Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
-    RequestFailure, recorded, single_line,
+    RequestFailure, recorded,
 };
 use evidence_os::secret::how_to_set;
 
@@ -72,8 +72,9 @@ pub(super) async fn connect(
     let (tested, requests) = recorded(test(&config, &client, surroundings.dry_run)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
-    if let Some(login) = host_spelling(&config.org, &organization) {
-        config.org = login;
+    // The configured name, as the host spells it.
+    if let Some(login) = organization.settings.login.value() {
+        config.org.clone_from(login);
     }
     let scopes = Scopes::of(&meta);
     let token_kind = match (&scopes, token.kind()) {
@@ -101,11 +102,6 @@ pub(super) async fn connect(
     };
     session.preflight().await;
     Ok(session)
-}
-
-/// The configured organization as the host spells it; `None` if the host returns another name, or none.
-fn host_spelling(configured: &str, organization: &wire::Organization) -> Option<String> {
-    organization.settings.login.value().filter(|login| login.eq_ignore_ascii_case(configured)).cloned()
 }
 
 /// The cache of answers, if configured. If it cannot be used, the run still collects.
@@ -222,13 +218,6 @@ fn warnings(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code: &str, message: String| warnings.push(warning(code, message, config));
-    if let Some(login) = organization.settings.login.value()
-        && !login.eq_ignore_ascii_case(&config.org)
-    {
-        let text =
-            format!("the host answered for the organization {}, not {}", single_line(login), config.org);
-        warn("organization_name_differs", text);
-    }
     if config.wants(&TWO_FACTOR_REQUIRED) {
         let shown = match organization.settings.two_factor_requirement_enabled {
             Field::Value(_) => None,
@@ -365,6 +354,9 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig, dry_run: bool
             let check =
                 format!("check that {} is the address of the API, then try again later", config.api_url);
             own_server(config).into_iter().chain([check]).collect()
+        }
+        FailureKind::Foreign(_) => {
+            vec!["set sources.codehost.org to the organization's current name".to_string()]
         }
         FailureKind::Redirect(_) => {
             let set = format!(

@@ -29,6 +29,7 @@ mod preflight;
 pub mod record;
 pub mod rules;
 mod scopes;
+mod subject;
 mod token;
 mod topic;
 mod wire;

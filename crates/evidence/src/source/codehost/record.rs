@@ -190,6 +190,12 @@ pub struct Ruleset {
     /// Whether the token's own user can bypass it: `always`, `pull_requests_only`, `never` or `exempt`.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub current_user_can_bypass: Field<String>,
+    /// `Repository`, `Organization` or `Enterprise`. Not a field of the artifact.
+    #[serde(default, skip_serializing)]
+    pub source_type: Field<String>,
+    /// The owner of the ruleset. Not a field of the artifact.
+    #[serde(default, skip_serializing)]
+    pub source: Field<String>,
 }
 
 /// One of `bypass_actors`.

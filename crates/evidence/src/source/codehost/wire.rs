@@ -177,8 +177,8 @@ pub(super) fn repository(bytes: &[u8]) -> Result<Repository, ParseError> {
 #[derive(Debug, Clone)]
 pub(super) enum Contents {
     File(File),
-    /// Something else.
-    Other(NotAFile),
+    /// Something else, and its address.
+    Other(NotAFile, Option<String>),
 }
 
 /// What can take the place of a file.
@@ -221,26 +221,29 @@ fn there<S: Serializer>(_: &Option<IgnoredAny>, serializer: S) -> Result<S::Ok, 
     serializer.serialize_bool(true)
 }
 
-/// An unused entry of a directory. A list of anything but objects is not a directory.
+/// An entry of a directory. A list of anything but objects is not a directory.
 #[derive(Deserialize)]
-struct Entry {}
+struct Entry {
+    url: Option<String>,
+}
 
 impl Contents {
     pub(super) fn parse(bytes: &[u8]) -> Result<Contents, ParseError> {
         let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
         if is_list {
-            serde_json::from_slice::<Vec<Object<Entry>>>(bytes)?;
-            return Ok(Contents::Other(NotAFile::Directory));
+            let entries: Vec<Entry> = Object::all(serde_json::from_slice(bytes)?);
+            let url = directory(entries.iter().map(|entry| entry.url.as_ref()))?;
+            return Ok(Contents::Other(NotAFile::Directory, url));
         }
         let file: File = object(bytes)?;
         match (file.kind.as_deref(), &file.content) {
             (None | Some("file"), Some(_)) => Ok(Contents::File(file)),
-            (Some("symlink"), _) => Ok(Contents::Other(NotAFile::SymbolicLink)),
-            (Some("submodule"), _) => Ok(Contents::Other(NotAFile::Submodule)),
+            (Some("symlink"), _) => Ok(Contents::Other(NotAFile::SymbolicLink, file.url)),
+            (Some("submodule"), _) => Ok(Contents::Other(NotAFile::Submodule, file.url)),
             (Some("file"), None) if file.submodule_git_url.is_some() => {
-                Ok(Contents::Other(NotAFile::Submodule))
+                Ok(Contents::Other(NotAFile::Submodule, file.url))
             }
-            (Some("dir"), _) => Ok(Contents::Other(NotAFile::Directory)),
+            (Some("dir"), _) => Ok(Contents::Other(NotAFile::Directory, file.url)),
             // Absence is a finding, so the host must state it. An unknown form does not prove it.
             _ => Err(ParseError::Shape("no file, directory, symbolic link or submodule".to_string())),
         }
@@ -258,9 +261,23 @@ impl Contents {
 pub(super) fn reduced_contents(contents: &Contents) -> Vec<u8> {
     match contents {
         Contents::File(file) => json_bytes(file),
-        Contents::Other(NotAFile::Directory) => b"[]".to_vec(),
-        Contents::Other(NotAFile::SymbolicLink) => br#"{"type":"symlink"}"#.to_vec(),
-        Contents::Other(NotAFile::Submodule) => br#"{"type":"submodule"}"#.to_vec(),
+        Contents::Other(NotAFile::Directory, _) => b"[]".to_vec(),
+        Contents::Other(NotAFile::SymbolicLink, _) => br#"{"type":"symlink"}"#.to_vec(),
+        Contents::Other(NotAFile::Submodule, _) => br#"{"type":"submodule"}"#.to_vec(),
+    }
+}
+
+/// The address of a directory: that of its entries without their names. Fails if they are in several directories.
+fn directory<'a>(entries: impl Iterator<Item = Option<&'a String>>) -> Result<Option<String>, ParseError> {
+    let mut parents = entries.flatten().map(|url| {
+        let path = url.split_once('?').map_or(url.as_str(), |(path, _)| path);
+        path.rsplit_once('/').map_or(path, |(parent, _)| parent)
+    });
+    let Some(first) = parents.next() else { return Ok(None) };
+    if parents.all(|parent| parent == first) {
+        Ok(Some(first.to_string()))
+    } else {
+        Err(ParseError::Shape("entries of several directories".to_string()))
     }
 }
 
@@ -276,6 +293,8 @@ pub(super) struct Listing {
     entries: Vec<ListedEntry>,
     /// Whether the listing is not truncated, and every entry has a name and a type.
     whole: bool,
+    /// The address of the directory. Not kept: a kept listing has been compared.
+    address: Option<String>,
 }
 
 /// An entry of a directory.
@@ -284,6 +303,8 @@ struct ListedEntry {
     name: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(skip_serializing)]
+    url: Option<String>,
 }
 
 /// What a listing says about a name.
@@ -302,9 +323,14 @@ impl Listing {
         let entries: Vec<ListedEntry> = Object::all(serde_json::from_slice(bytes)?);
         let whole = entries.len() < LONGEST_LISTING
             && entries.iter().all(|entry| entry.name.is_some() && entry.kind.is_some());
+        let address = directory(entries.iter().map(|entry| entry.url.as_ref()))?;
         let wanted =
             |entry: &ListedEntry| whole && entry.name.as_deref().is_some_and(|name| LISTED.contains(&name));
-        Ok(Listing { entries: entries.into_iter().filter(wanted).collect(), whole })
+        Ok(Listing { entries: entries.into_iter().filter(wanted).collect(), whole, address })
+    }
+
+    pub(super) fn address(&self) -> Option<&str> {
+        self.address.as_deref()
     }
 
     pub(super) fn find(&self, name: &str) -> Listed {
@@ -330,6 +356,16 @@ pub(super) struct BranchRecord {
     protected: Option<bool>,
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     protection: Field<ClassicState>,
+    /// Not kept: a kept record has been compared.
+    #[serde(rename = "_links", skip_serializing)]
+    links: Option<Links>,
+}
+
+/// The addresses of a branch.
+#[derive(Debug, Clone, Deserialize)]
+struct Links {
+    #[serde(rename = "self")]
+    itself: Option<String>,
 }
 
 /// Whether there is a classic rule.
@@ -347,6 +383,10 @@ impl BranchRecord {
         } else {
             Err(ParseError::Shape("neither the name nor the protection of a branch".to_string()))
         }
+    }
+
+    pub(super) fn address(&self) -> Option<&str> {
+        self.links.as_ref()?.itself.as_deref()
     }
 
     /// Whether the host reports that no classic rule protects the branch. A ruleset also sets `protected`, while

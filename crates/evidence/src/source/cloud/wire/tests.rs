@@ -65,7 +65,8 @@ fn temporary_credentials_are_read_and_not_shown() {
              </Credentials></AssumeRoleResult></AssumeRoleResponse>"
         )
     };
-    let credentials = assumed_role(text("<SessionToken>not-a-real-token</SessionToken>").as_bytes()).unwrap();
+    let login = assumed_role(text("<SessionToken>not-a-real-token</SessionToken>").as_bytes()).unwrap();
+    let credentials = login.credentials;
     assert_eq!(credentials.secrets(), ["not-a-real-secret", "not-a-real-token"]);
     assert!(credentials.is_temporary() && credentials.has_token());
     for token in ["", "<SessionToken/>", "<SessionToken>two words</SessionToken>"] {

@@ -142,7 +142,7 @@ fn a_page_is_bounded_in_what_it_holds() {
 #[test]
 fn the_forms_of_contents() {
     let other = |text: &str| match Contents::parse(text.as_bytes()).unwrap() {
-        Contents::Other(what) => what.to_string(),
+        Contents::Other(what, _) => what.to_string(),
         Contents::File(_) => "a file".to_string(),
     };
     assert_eq!(other("[]"), "a directory");
