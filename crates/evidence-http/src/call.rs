@@ -5,7 +5,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
-use super::reply::Reply;
+use super::reply::{Meta, Reply};
 use super::request::{ParseError, Request};
 
 /// The characters that a query value keeps unescaped.
@@ -57,6 +57,36 @@ pub struct AskedAbout<'a> {
     pub subject: &'a str,
     /// Whether the host redirected the request, which it does after a rename.
     pub redirected: bool,
+}
+
+/// Reads the body of a good answer.
+pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
+
+/// How to read a good answer.
+pub(super) struct Reading<'a, T> {
+    /// Whether it is the bytes of a file.
+    pub(super) raw: bool,
+    /// The most bytes to read.
+    pub(super) limit: usize,
+    pub(super) parse: Parse<'a, T>,
+    pub(super) subject: Option<Subject<T>>,
+}
+
+impl<T> Clone for Reading<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Reading<'_, T> {}
+
+impl<T> Reading<'_, T> {
+    /// What the answer is about, if that is not what `request` asks about.
+    pub(super) fn other(&self, value: &T, request: &Request, meta: &Meta) -> Option<String> {
+        let subject = request.subject.as_deref().unwrap_or(&request.label);
+        let about = AskedAbout { subject, redirected: meta.redirected_to.is_some() };
+        self.subject.as_ref().and_then(|names| (names.other)(value, &about))
+    }
 }
 
 /// How the cache keeps the answers to a call.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::cache::Cache;
-use super::call::{AskedAbout, Subject};
+use super::call::Reading;
 use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::clock::Clock;
 use super::concurrency::Ticket;
@@ -34,36 +34,6 @@ const ERROR_BODY_LIMIT: usize = 64 * 1024;
 /// The back-off after a fault stays below this; only the host asks for longer waits, and those are
 /// shown.
 const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
-
-/// Reads the body of a good answer.
-pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
-
-/// How to read a good answer.
-pub(super) struct Reading<'a, T> {
-    /// Whether it is the bytes of a file.
-    pub(super) raw: bool,
-    /// The most bytes to read.
-    pub(super) limit: usize,
-    pub(super) parse: Parse<'a, T>,
-    pub(super) subject: Option<Subject<T>>,
-}
-
-impl<T> Clone for Reading<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Reading<'_, T> {}
-
-impl<T> Reading<'_, T> {
-    /// What the answer is about, if that is not what `request` asks about.
-    fn other(&self, value: &T, request: &Request, meta: &Meta) -> Option<String> {
-        let subject = request.subject.as_deref().unwrap_or(&request.label);
-        let about = AskedAbout { subject, redirected: meta.redirected_to.is_some() };
-        self.subject.as_ref().and_then(|names| (names.other)(value, &about))
-    }
-}
 
 /// A client of one host.
 pub struct Client {

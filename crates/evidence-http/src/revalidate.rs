@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 
 use super::cache::{Cache, CacheKey, CachedAnswer};
-use super::call::{Call, Keeping};
-use super::client::{Client, Parse, Reading};
+use super::call::{Call, Keeping, Parse, Reading};
+use super::client::Client;
 use super::reply::{Answered, CallError, Meta, Refused, Reply, RequestFailure};
 use super::request::{ParseError, Request};
 use super::retry::Class;

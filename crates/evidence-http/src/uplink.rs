@@ -7,7 +7,8 @@
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use url::Url;
 
-use super::client::{Client, Parse, Reading};
+use super::call::{Parse, Reading};
+use super::client::Client;
 use super::parcel::Parcel;
 use super::reply::{Reply, RequestFailure};
 use super::request::{Method, Request};

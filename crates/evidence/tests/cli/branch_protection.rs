@@ -381,7 +381,7 @@ fn the_answer_to_another_request() {
         let bundle = expect(&lab, &failed);
         assert!(bundle.artifact("repo_acme_web_branch_protection.json").is_none());
         let text = format!("the answer is about {is_about} instead of acme/web/branches/main/protection");
-        assert!(bundle.text("manifest.json").contains(&text));
+        assert!(bundle.manifest().to_string().contains(&text));
     }
 }
 

@@ -2,7 +2,7 @@
 //! kept between runs, and its entry in the documents.
 //!
 //! Invariant: [`wire`](super::wire) must parse a kept record into the same value as the original answer. A lost field
-//! would look like a changed setting.
+//! would look like a changed setting. Only the name of the subject may be lost: it was compared before.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};

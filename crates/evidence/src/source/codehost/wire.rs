@@ -261,9 +261,14 @@ impl Contents {
 pub(super) fn reduced_contents(contents: &Contents) -> Vec<u8> {
     match contents {
         Contents::File(file) => json_bytes(file),
-        Contents::Other(NotAFile::Directory, _) => b"[]".to_vec(),
-        Contents::Other(NotAFile::SymbolicLink, _) => br#"{"type":"symlink"}"#.to_vec(),
-        Contents::Other(NotAFile::Submodule, _) => br#"{"type":"submodule"}"#.to_vec(),
+        Contents::Other(what, url) => {
+            let kind = match what {
+                NotAFile::Directory => "dir",
+                NotAFile::SymbolicLink => "symlink",
+                NotAFile::Submodule => "submodule",
+            };
+            json_bytes(&json!({ "type": kind, "url": url }))
+        }
     }
 }
 
