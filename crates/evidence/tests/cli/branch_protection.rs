@@ -376,7 +376,8 @@ fn the_answer_to_another_request() {
         let weak =
             Repository::new("acme", "web").protection("main", Protection::new()).protection("dev", strong());
         let host = acme().repository(weak).repository(sound("api")).fault(fault);
-        let lab = Lab::new(host).with(|config| config.controls("[CC7.2]").source("repos", "[acme/web]"));
+        let lab =
+            Lab::new(host).with(|config| config.controls("[CC6.1, CC7.2]").source("repos", "[acme/web]"));
         let failed = Expected { errors: &["host_error"], code: 3, ..outcome("not_verifiable", "host_error") };
         let bundle = expect(&lab, &failed);
         assert!(bundle.artifact("repo_acme_web_branch_protection.json").is_none());

@@ -162,13 +162,7 @@ fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
 /// Reads a repository that only the configuration names.
 pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result<Details, Seen> {
     match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
-        Ok(Answered { value, meta }) => {
-            let address = value.full_name.as_ref().map(|name| format!("/repos/{name}"));
-            match interpret::foreign(target, &meta, address.as_deref()) {
-                Some((seen, _)) => Err(seen),
-                None => Ok(Details::of(&value, &mut Names::default())),
-            }
-        }
+        Ok(Answered { value, .. }) => Ok(Details::of(&value, &mut Names::default())),
         Err(CallError::Refused(refused)) if refused.class == Class::NotFound => {
             Err(Seen::Failed(interpret::repository_not_found()))
         }

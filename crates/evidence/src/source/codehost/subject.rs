@@ -65,6 +65,8 @@ pub(super) const RULESET: Subject<Ruleset> = Subject {
 struct Place {
     repository: String,
     rest: String,
+    /// The same, as it came.
+    raw: String,
 }
 
 impl Place {
@@ -75,7 +77,8 @@ impl Place {
         let (owner, path) = path.split_once('/')?;
         let (name, rest) = path.split_once('/').unwrap_or((path, ""));
         let repository = format!("{}/{}", decoded(owner), decoded(name));
-        Some(Place { repository, rest: decoded(rest.trim_end_matches('/')) })
+        let raw = rest.trim_end_matches('/').to_string();
+        Some(Place { repository, rest: decoded(&raw), raw })
     }
 }
 
@@ -84,7 +87,9 @@ fn of_address(url: &str, about: &AskedAbout<'_>) -> Option<String> {
     let whole = |place: &Place| format!("{}/{}", place.repository, place.rest);
     let Some(found) = Place::of(url) else { return differs(false, url, &whole(&asked)) };
     let is_it = about.redirected || found.repository.eq_ignore_ascii_case(&asked.repository);
-    differs(is_it && found.rest == asked.rest, &whole(&found), &whole(&asked))
+    // Not every host escapes a name that contains an escape itself.
+    let same = found.rest == asked.rest || found.raw == asked.rest;
+    differs(is_it && same, &whole(&found), &whole(&asked))
 }
 
 fn of_repository(full_name: &str, about: &AskedAbout<'_>) -> Option<String> {

@@ -143,6 +143,11 @@ fn escapes_do_not_matter() {
         let url = json!({"url": format!("https://h/repos/acme/web/branches/{branch}/protection")});
         assert_eq!(other(&calls::PROTECTION, label, false, &url).is_none(), counts, "{branch}");
     }
+    let (label, url) = ("/repos/acme/web/branches/x%252Fy/protection", "https://h/repos/acme/web/branches");
+    for (branch, counts) in [("x%2Fy", true), ("x%252Fy", true), ("x/y", false)] {
+        let url = json!({"url": format!("{url}/{branch}/protection")});
+        assert_eq!(other(&calls::PROTECTION, label, false, &url).is_none(), counts, "{branch}");
+    }
     let url = json!({"url": "https://h/repos/acme/api/branches/main/protection"});
     let text = other(&calls::PROTECTION, "/repos/acme/web/branches/main/protection", false, &url);
     let expected = "acme/api/branches/main/protection instead of acme/web/branches/main/protection";
