@@ -126,7 +126,8 @@ fn retries_end_early_where_nothing_ever_answers() {
 #[test]
 fn an_endpoint_that_answers_everything_with_an_error_is_given_up() {
     let json = |status, body| FaultKind::Json(status, Vec::new(), body);
-    let another = "/repos/acme/service-0001/branches/main/protection";
+    let another =
+        serde_json::json!({"url": "https://code.example/repos/acme/other/branches/main/protection"});
     for (kind, attempts) in [
         (FaultKind::Status(500, Body::Html), 5 * ATTEMPTS + 15),
         (FaultKind::LoginPage, 5 * ATTEMPTS + 15),
@@ -137,7 +138,7 @@ fn an_endpoint_that_answers_everything_with_an_error_is_given_up() {
         (FaultKind::Status(403, Body::Html), 20),
         (FaultKind::Redirect("http://127.0.0.2:9/".into()), 20),
         (FaultKind::HugeBody(1 << 26), 20),
-        (FaultKind::AnswerTo(another.into()), 20),
+        (json(200, another), 20),
     ] {
         let name = format!("{kind:?}");
         let host = large_organization(80).fault(Fault::on(PROTECTION).kind(kind));
