@@ -15,7 +15,7 @@ use super::strict::{self, Fault, TEXT_BYTES};
 const WINDOW: usize = 64 << 10;
 /// The most bytes that one value may have, such as a row of a list. The tool's own rows have a few hundred; the longest,
 /// the requests for a list of 100,000 repositories, less than half a million.
-const VALUE_BYTES: usize = 4 << 20;
+const VALUE_BYTES: usize = 2 << 20;
 
 /// Why reading stopped early.
 #[derive(Debug)]
