@@ -373,8 +373,7 @@ async fn every_bundle_of_the_format_s_corpus_is_judged_as_it_says() {
         let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
         let arguments = expected["args"].to_string() + &expected["arguments"].to_string();
         // Cases with another trust root or with expectations do not concern the platform.
-        if arguments.contains("signers") || arguments.contains("expect-org") || arguments.contains("max-age")
-        {
+        if ["signers", "revoked", "expect-org", "max-age"].iter().any(|option| arguments.contains(option)) {
             continue;
         }
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();

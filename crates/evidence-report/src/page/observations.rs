@@ -107,7 +107,7 @@ impl Observation {
             [request.call.as_str(), &request.status, &request.message, &request.at, &request.request_id]
         });
         let texts = [self.id.as_str(), &self.subject, &self.kind, self.outcome, &self.detail];
-        let markup = self.requests.len().saturating_mul(200).saturating_add(500);
+        let markup = self.requests.len().saturating_mul(150).saturating_add(350);
         room.take(markup, texts.into_iter().chain(artifact).chain(requests))
     }
 

@@ -6,19 +6,19 @@ use evidence_view::First;
 /// The listed checks.
 pub(super) const CHECKS: usize = 1_300_000;
 /// The groups of checks, and the rules in the table of results.
-pub(super) const GROUPS: usize = 900_000;
+pub(super) const GROUPS: usize = 800_000;
 /// The controls.
-pub(super) const CONTROLS: usize = 300_000;
+pub(super) const CONTROLS: usize = 200_000;
 /// The advice of hints.
-pub(super) const ADVICE: usize = 350_000;
+pub(super) const ADVICE: usize = 250_000;
 /// The observations with their requests.
-pub(super) const OBSERVATIONS: usize = 1_400_000;
+pub(super) const OBSERVATIONS: usize = 1_700_000;
 /// The population.
 pub(super) const POPULATION: usize = 150_000;
 /// Errors, excluded artifacts and warnings, together.
-pub(super) const MISSING: usize = 250_000;
+pub(super) const MISSING: usize = 200_000;
 /// Sources, settings and rules, together.
-pub(super) const SETTINGS: usize = 250_000;
+pub(super) const SETTINGS: usize = 200_000;
 
 /// The bytes that are left for a part of the page.
 pub(super) struct Room(usize);
