@@ -31,6 +31,7 @@ PHONE = {"width": 390, "height": 844}
 FIELDS = {
     "--public-key": "#key",
     "--allowed-signers": "#signers",
+    "--revoked-keys": "#revoked",
     "--fingerprint": "#fingerprint",
     "--expect-org": "#organization",
     "--max-age": "#age",
@@ -136,7 +137,7 @@ def cases(directory):
         arguments = expected["args"]
         terms = []
         for flag, value in zip(arguments[::2], arguments[1::2]):
-            if FIELDS[flag] in ("#key", "#signers"):
+            if FIELDS[flag] in ("#key", "#signers", "#revoked"):
                 shutil.copy(case / value, own)
                 value = pathlib.Path(value).name
             terms.append((flag, value))
@@ -149,7 +150,7 @@ def compare(visit, directory):
     """Every verdict of the page equals that of the command line."""
     count = 0
     for name, own, bundle, terms, code in cases(directory):
-        files = [(flag, str(own / value) if FIELDS[flag] in ("#key", "#signers") else value) for flag, value in terms]
+        files = [(flag, str(own / value) if FIELDS[flag] in ("#key", "#signers", "#revoked") else value) for flag, value in terms]
         report, said = visit.verify(str(own / bundle), files)
         expected, text, exit_code = command_line(own, bundle, terms)
         if exit_code != code:

@@ -123,6 +123,9 @@ pub struct ServeArgs {
     /// Networks of reverse proxies whose X-Forwarded-For is trusted, separated by commas
     #[arg(long, env = "EVIDENCE_PLATFORM_TRUSTED_PROXIES", value_name = "CIDR", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
+    /// Keys that no longer count, for bundles received from SINCE on: one FINGERPRINT SINCE WHY per line, # for comments
+    #[arg(long, env = "EVIDENCE_PLATFORM_REVOKED_KEYS", value_name = "FILE")]
+    pub revoked_keys: Option<PathBuf>,
     /// Open connections to the database
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,

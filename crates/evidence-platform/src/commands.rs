@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::CommandFactory as _;
-use evidence_bundle::PublicKey;
+use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
@@ -111,6 +111,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         readers: serve
             .max_verifications
             .map_or(defaults.readers, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        revoked: revoked(serve.revoked_keys.as_deref())?,
         ..defaults
     };
     let service = open(place, settings, serve.max_database_connections).await?;
@@ -139,6 +140,20 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     service.end_minute().await;
     service.close().await;
     Ok(())
+}
+
+/// The list of revoked keys. Without a list that can be read, the platform does not start.
+fn revoked(path: Option<&Path>) -> Result<TrustRoot, Error> {
+    let mut trust = TrustRoot::new();
+    if let Some(path) = path {
+        let shown = path.display().to_string();
+        let unread = |error| Error::unusable(format!("cannot read the list of revoked keys {shown}"), error);
+        let (contents, _) = input::read(path, KEY_FILE_LIMIT).map_err(unread)?;
+        trust
+            .add_revoked_keys(shown, &contents)
+            .map_err(|error| Error::unusable("cannot read the list of revoked keys", error))?;
+    }
+    Ok(trust)
 }
 
 /// The requested number of connections, or fewer if the system limits open files.

@@ -448,3 +448,30 @@ fn the_readme_is_ascii_and_fits_a_terminal() {
         }
     }
 }
+
+/// What a trusted signer can make large: the number of reasons, and every text.
+#[test]
+fn a_page_has_at_most_5_mb_and_counts_what_it_leaves_out() {
+    let long = "<".repeat(700);
+    let checks: Vec<Row> = (0..4_000)
+        .map(|number| Row {
+            reason: format!("reason_{number}"),
+            actual: long.clone(),
+            ..check(if number % 100 == 0 { "fail" } else { "pass" }, format!("acme/{number}"))
+        })
+        .collect();
+    let html = made(&bundle(&checks, &long), "derived/report.html");
+    assert!(html.len() < 5_000_000, "{}", html.len());
+    let groups = html.matches("<tr class=\"head").count();
+    assert!(groups > 50, "{groups}");
+    let left_out = format!("{} more checks with other rules or reasons", grouped(4_000 - groups));
+    assert!(html.contains(&left_out), "{left_out}");
+    assert!(html.contains("Checks that this page does not list"));
+    // A page of a usual size leaves nothing out.
+    let html = made(&bundle(&checks[..20], "text"), "derived/report.html");
+    assert!(!html.contains("with other rules or reasons") && !html.contains("left out here"));
+}
+
+fn grouped(number: usize) -> String {
+    format!("{},{:03}", number / 1_000, number % 1_000)
+}

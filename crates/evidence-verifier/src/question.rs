@@ -43,6 +43,8 @@ pub(crate) struct Terms {
     allowed_signers: Option<KeyFile>,
     /// Fingerprints, separated by white space.
     fingerprints: String,
+    /// The list of revoked keys.
+    revoked_keys: Option<KeyFile>,
     organization: String,
     max_age: String,
     /// The current time in Unix seconds.
@@ -102,6 +104,11 @@ impl Terms {
         }
         for fingerprint in self.fingerprints.split_whitespace() {
             trust.add_fingerprint(fingerprint).map_err(untrusted)?;
+        }
+        if let Some(file) = &self.revoked_keys {
+            let unusable =
+                |error| Refused { message: terms::cannot_revoke(&error), help: terms::REVOKED_HELP };
+            trust.add_revoked_keys(file.name.clone(), file.contents()?).map_err(unusable)?;
         }
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let max_age = given(&self.max_age).map(|text| {

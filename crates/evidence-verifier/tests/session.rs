@@ -73,6 +73,28 @@ fn nothing_is_shown_before_a_bundle_is_verified_or_after_another_one_is_not() {
 }
 
 #[test]
+fn a_revoked_key_counts_no_more() {
+    let mut session = Session::new();
+    let good = bundle("fingerprint_ok");
+    let list = fs::read_to_string(bundles().join("key-revoked_fail/revoked")).unwrap();
+    let asked = |text: Value| {
+        let mut asked = terms();
+        asked["revoked_keys"] = json!({ "name": "revoked", "text": text });
+        asked
+    };
+    let (answer, _) = ask(&mut session, &asked(json!(list)), &good);
+    assert_eq!(answer["report"]["reason"], "key-revoked");
+    assert_eq!((&answer["verdict"]["headline"], &answer["contents"]), (&json!("FAILED"), &Value::Null));
+    // A list that cannot be read is not an empty one.
+    for text in [json!(""), json!("nonsense\n"), Value::Null] {
+        let (answer, _) = ask(&mut session, &asked(text), &good);
+        assert!(answer["error"].as_str().unwrap().starts_with("cannot read the list of revoked keys"));
+    }
+    let (answer, _) = ask(&mut session, &asked(json!("# none\n")), &good);
+    assert_eq!(answer["report"]["revoked_keys"], 0);
+}
+
+#[test]
 fn a_file_comes_from_the_bundle_that_was_verified() {
     let mut session = Session::new();
     let good = bundle("fingerprint_ok");

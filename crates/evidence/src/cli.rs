@@ -133,6 +133,9 @@ pub struct TrustArgs {
     /// The fingerprint of a key to trust: sha256:HEX, or OpenSSH's SHA256:BASE64.
     #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
     pub fingerprint: Vec<String>,
+    /// Keys that no longer count, whatever time a bundle claims: one FINGERPRINT SINCE WHY per line, # for comments.
+    #[arg(long, value_name = "FILE")]
+    pub revoked_keys: Option<PathBuf>,
     /// The organization that the bundle must describe; case is ignored.
     #[arg(long, value_name = "ORGANIZATION")]
     pub expect_org: Option<String>,

@@ -99,11 +99,13 @@ async function terms() {
   const pasted = byId("key-text").value;
   if (pasted.trim() !== "") keys.push({ name: "the pasted key", text: pasted });
   const [signers] = byId("signers").files;
+  const [revoked] = byId("revoked").files;
   return {
     ask: "verify",
     public_keys: keys,
     allowed_signers: signers ? await keyFile(signers) : null,
     fingerprints: byId("fingerprint").value,
+    revoked_keys: revoked ? await keyFile(revoked) : null,
     organization: byId("organization").value,
     max_age: byId("age").value,
     now: Math.floor(Date.now() / 1000),

@@ -1,5 +1,6 @@
 //! One bundle for each way to be invalid, and valid bundles that come close.
 
+use evidence_bundle::SigningKey;
 use serde_json::{Value, json};
 
 use super::raw::{self, RawEntry};
@@ -81,6 +82,14 @@ fn list(change: impl FnOnce(String) -> String) -> Vec<u8> {
     pack(&raw::entries_with_list(&files, change(lines.collect()).as_bytes(), &key()))
 }
 
+const REVOKED: &[&str] = &["--public-key", "../key.pub.pem", "--revoked-keys", "revoked"];
+
+/// A list that revokes this key long after the bundle claims to be made.
+fn revoked(key: &SigningKey) -> Vec<(&'static str, Vec<u8>)> {
+    let id = key.public_key().key_id();
+    vec![("revoked", format!("# revoked keys\n{id} 2030-01-01 stolen\n").into_bytes())]
+}
+
 fn signers(options: &str) -> Vec<(&'static str, Vec<u8>)> {
     let line = format!("release@acme {options} {}\n", key().public_key().to_openssh());
     vec![("allowed_signers", line.into_bytes())]
@@ -110,6 +119,7 @@ pub fn cases() -> Vec<Case> {
             ..ok("two-keys_ok", pack(&small()))
         },
         Case { arguments: SIGNERS, files: signers(WINDOW), ..ok("key-outside-validity_ok", pack(&small())) },
+        Case { arguments: REVOKED, files: revoked(&other_key()), ..ok("key-revoked_ok", pack(&small())) },
         Case { arguments: PINNED, ..ok("fingerprint_ok", pack(&small())) },
         Case { arguments: PINNED_SSH, ..ok("fingerprint_openssh_ok", pack(&small())) },
         Case {
@@ -132,6 +142,11 @@ fn wrong_signature() -> Vec<Case> {
     let stranger =
         pack(&raw::entries(&with_manifest(with_documents(Vec::new()), &other_key()), &other_key()));
     vec![
+        Case {
+            arguments: REVOKED,
+            files: revoked(&key()),
+            ..fail("key-revoked_fail", "key-revoked", pack(&small()))
+        },
         fail("signature-invalid_fail", "signature-invalid", entries(|entries| entries[1].contents[9] ^= 1)),
         fail("signature-invalid_other-key_fail", "signature-invalid", stranger.clone()),
         Case {

@@ -62,8 +62,19 @@ struct Signer {
 
 /// The contents, or why they cannot be shown.
 enum Contents {
-    Intact { results: Box<Results>, nothing_missing: bool },
-    Damaged { reason: &'static str, detail: String },
+    Intact {
+        results: Box<Results>,
+        nothing_missing: bool,
+    },
+    Damaged {
+        reason: &'static str,
+        detail: String,
+    },
+    /// The key was revoked before the platform received the bundle.
+    Revoked {
+        reason: &'static str,
+        detail: String,
+    },
 }
 
 /// The page.
@@ -82,6 +93,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
             results: Box::new(results),
         },
         Err(Error::Damaged { reason, detail }) => Contents::Damaged { reason, detail },
+        Err(Error::Refused { reason, detail }) => Contents::Revoked { reason: reason.code(), detail },
         Err(error) => return Err(error),
     };
     let time_marks = words::time_marks(&bundle);

@@ -34,6 +34,7 @@ mod keys;
 mod preflight;
 mod report;
 mod revalidate;
+mod revoked;
 mod rulesets;
 mod sample;
 mod secret_files;
