@@ -17,6 +17,8 @@ mod isolation;
 mod manners;
 #[path = "http/pages.rs"]
 mod pages;
+#[path = "http/raw.rs"]
+mod raw;
 #[path = "http/refused.rs"]
 mod refused;
 #[path = "http/running.rs"]

@@ -137,7 +137,8 @@ pub fn table() -> Vec<Route> {
         ProblemKind::Unavailable,
         ProblemKind::Internal,
     ];
-    const DELETE: &[ProblemKind] = &[ProblemKind::NotFound, ProblemKind::LegalHold, ProblemKind::Retained];
+    const DELETE: &[ProblemKind] =
+        &[ProblemKind::NotFound, ProblemKind::LegalHold, ProblemKind::Retained, ProblemKind::ClockAhead];
     vec![
         Route::of::<bundles::__path_whoami, _, _>(Needs(Identify), &[], bundles::whoami),
         Route::of::<bundles::__path_upload, _, _>(Needs(Upload), UPLOAD, bundles::upload),

@@ -271,6 +271,7 @@ impl Service {
         });
         let record = self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Done, detail);
         transaction.audit(record).await?;
+        transaction.advance_clock(now).await?;
         transaction.commit().await?;
         Ok(Stored { bundle, created: true })
     }
