@@ -21,6 +21,8 @@ mod pages;
 mod refused;
 #[path = "http/running.rs"]
 mod running;
+#[path = "../../evidence-bundle/tests/support/stock.rs"]
+mod stock;
 mod support;
 #[path = "http/uploads.rs"]
 mod uploads;
