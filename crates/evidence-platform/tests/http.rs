@@ -23,6 +23,8 @@ mod raw;
 mod refused;
 #[path = "http/running.rs"]
 mod running;
+#[path = "../../evidence-bundle/tests/support/stock.rs"]
+mod stock;
 mod support;
 #[path = "http/uploads.rs"]
 mod uploads;

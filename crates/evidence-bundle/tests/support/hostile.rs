@@ -135,6 +135,13 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
+/// Corrects the checksum of a header.
+fn correct(header: &mut [u8]) {
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
 const WINDOW: &str = "namespaces=\"evidence-bundle\",valid-after=\"20260101Z\",valid-before=\"20260201Z\"";
 const LATER: &str = "namespaces=\"evidence-bundle\",valid-after=\"20260201Z\"";
 
@@ -351,6 +358,26 @@ fn wrong_archive(long: &str) -> Vec<Case> {
             "tar-noncanonical",
             entry(6, &|entry| entry.mode = b"0000755\0".to_vec()),
         ),
+        fail("tar-noncanonical_prefix_fail", "tar-noncanonical", {
+            // `run.json` becomes `derived/run.json`: a prefix is never used.
+            archive(|tar| {
+                let header = tar.chunks_mut(512).find(|block| block.starts_with(b"run.json\0")).unwrap();
+                header[345..352].copy_from_slice(b"derived");
+                correct(header);
+            })
+        }),
+        fail("tar-pax_device_fail", "tar-pax", {
+            let entries = raw::entries(
+                &with_manifest(with_documents(vec![(long.to_owned(), b"{}".to_vec())]), &key()),
+                &key(),
+            );
+            let mut tar = raw::tar(&entries);
+            let end = tar.len() - 1024;
+            let header = &mut tar[end - 2048..end - 1536];
+            header[329..345].copy_from_slice(b"0000000\x000000000\0");
+            correct(header);
+            raw::gzip(&tar)
+        }),
         fail("tar-noncanonical_checksum_fail", "tar-noncanonical", archive(|tar| tar[0] ^= 1)),
         fail("tar-padding_fail", "tar-padding", entry(6, &|entry| entry.padding = b'x')),
         fail(

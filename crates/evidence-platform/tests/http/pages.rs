@@ -1,13 +1,15 @@
 //! The pages as a browser receives them: sign-in, contents, escaping, refusals.
 
-use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Manifest, NormalizedControl, Warning};
+use evidence_bundle::{Status, by_hand};
 use evidence_platform::api::access::Access;
 use evidence_platform::api::routes::table;
 use evidence_platform::role::Role;
 use evidence_platform::service::Operator;
+use sha2::Digest as _;
 
 use crate::running::{Answer, Running};
+use crate::stock;
 use crate::support::bundles;
 
 /// A bundle's page, and the stored bundles, newest first.
@@ -183,6 +185,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.contains("&#60;script&#62;alert(1)&#60;/script&#62;"), "{text}");
+    the_commands_check(&stock::block(&text, "<pre>", "</pre>"), &bundles::bundle(1));
     let text = running.page(&format!("/bundles/{}", ids[1]), Some(&cookie)).await.text();
     assert!(text.contains(&format!("/compare?from={}&amp;to={}", ids[0], ids[1])), "{text}");
 
@@ -192,6 +195,28 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     running.service.remove_trusted_key(&principal, &crate::support::request(), &key_id).await.unwrap();
     let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
     assert!(text.contains("no longer trusted") && text.contains("verified to the last byte"), "{text}");
+}
+
+/// The page's commands are the one text of the format, with the digest before them; they accept the page's bundle and
+/// refuse it with other bytes.
+fn the_commands_check(shown: &str, bundle: &[u8]) {
+    let name = "evidence-bundle-20260102-030505.tar.gz";
+    let (digest, commands) = shown.split_once(" &&\n").unwrap();
+    let sha256 = hex::encode(sha2::Sha256::digest(bundle));
+    assert_eq!(digest, format!("echo '{sha256}  {name}' | sha256sum --quiet -c -"));
+    assert_eq!(commands, by_hand::commands(name));
+    if !["bash", "openssl", "tar", "timeout"].into_iter().all(stock::is_there) {
+        return;
+    }
+    for (more, good) in [(&b""[..], true), (b"x", false)] {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(name), [bundle, more].concat()).unwrap();
+        std::fs::write(directory.path().join(by_hand::KEY), bundles::key().public_key().to_spki_pem())
+            .unwrap();
+        let output = stock::paste("bash", shown, directory.path()).unwrap();
+        assert_eq!(stock::is_good(&output), good, "{output:?}");
+        assert_eq!(stock::is_refused(&output), !good, "{output:?}");
+    }
 }
 
 /// A time that was set by hand, and one far from the time at which the bundle was stored.
