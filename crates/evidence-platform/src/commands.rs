@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::CommandFactory as _;
+use evidence_bundle::text::Printable;
 use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_os::input;
 use evidence_os::secret::Secret;
@@ -302,8 +303,9 @@ fn put(text: &[u8]) -> Result<(), Error> {
     }
 }
 
+/// Prints a line. Names and labels in it cannot deceive.
 fn say(line: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
+    writeln!(out, "{}", Printable(line))?;
     Ok(out.flush()?)
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use evidence_bundle::text::Chain;
+use evidence_bundle::text::{Chain, Printable};
 use evidence_platform::cli::Cli;
 
 /// musl's own allocator takes a fifth more processor time, and more memory: see `bench/RESULTS.md`.
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            let _ = writeln!(std::io::stderr(), "error: {message}");
+            let _ = writeln!(std::io::stderr(), "error: {}", Printable(&message));
             ExitCode::FAILURE
         }
     }
