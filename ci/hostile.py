@@ -108,8 +108,8 @@ def openings():
     }
 
 
-def resigned(bundle, private_key, into, changes):
-    """Writes a bundle with other files, signed with another key as its owner could."""
+def resigned(bundle, private_key, into, changes, version=None):
+    """Writes a bundle with other files, of another version of the tool, signed as the owner of the key could."""
     with tarfile.open(bundle, "r:gz") as archive:
         members = [(member, archive.extractfile(member).read()) for member in archive]
     openssl = ["openssl", "pkey", "-in", private_key, "-pubout", "-outform", "DER"]
@@ -118,7 +118,10 @@ def resigned(bundle, private_key, into, changes):
     manifest = json.loads(files["manifest.json"])
     manifest["signer"]["public_key"] = base64.b64encode(public).decode()
     manifest["signer"]["key_id"] = "sha256:" + hashlib.sha256(public).hexdigest()
-    manifest.update(changes.get("manifest", {}))
+    if version:
+        own, manifest["tool_version"] = manifest["tool_version"], version
+        for name in ("run.json", "derived/scope.json"):
+            files[name] = files[name].replace(f'"version": "{own}"'.encode(), f'"version": "{version}"'.encode(), 1)
     for row in manifest["files"]:
         row["sha256"] = hashlib.sha256(files[row["path"]]).hexdigest()
         row["size"] = len(files[row["path"]])
@@ -131,10 +134,16 @@ def resigned(bundle, private_key, into, changes):
         openssl = ["openssl", "pkeyutl", "-sign", "-inkey", private_key, "-rawin", "-in", message]
         files["signature.sig"] = subprocess.run(openssl, check=True, capture_output=True).stdout
     # The headers stay, with another size and checksum.
-    out = io.BytesIO()
-    for member, _ in members:
-        member.size = len(files[member.name])
-        out.write(member.tobuf(tarfile.USTAR_FORMAT))
-        out.write(files[member.name] + bytes(-member.size % 512))
+    archive = gzip.decompress(pathlib.Path(bundle).read_bytes())
+    out, done = io.BytesIO(), 0
+    for member, content in members:
+        header = bytearray(archive[done : member.offset_data])
+        done = member.offset_data + len(content) + -len(content) % 512
+        header[-512 + 124 : -512 + 135] = b"%011o" % len(files[member.name])
+        header[-512 + 148 : -512 + 156] = b" " * 8
+        header[-512 + 148 : -512 + 156] = b"%06o\0 " % sum(header[-512:])
+        out.write(header + files[member.name] + bytes(-len(files[member.name]) % 512))
     out.write(bytes(1024))
-    pathlib.Path(into).write_bytes(gzip.compress(out.getvalue(), mtime=0))
+    # The header of the format names another system than Python does.
+    header = pathlib.Path(bundle).read_bytes()[:10]
+    pathlib.Path(into).write_bytes(header + gzip.compress(out.getvalue(), mtime=0)[10:])

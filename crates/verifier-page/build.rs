@@ -26,7 +26,8 @@ fn main() {
     let crates = own.parent().expect("the crates are in one directory");
     let workspace = crates.parent().expect("the crates are in a workspace");
     let out = PathBuf::from(variable("OUT_DIR"));
-    for name in ["evidence-text", "evidence-bundle", "evidence-view", "evidence-report", "evidence-verifier"] {
+    for name in ["evidence-text", "evidence-bundle", "evidence-view", "evidence-report", "evidence-verifier"]
+    {
         changed(&crates.join(name).join("src"));
         changed(&crates.join(name).join("Cargo.toml"));
     }

@@ -28,11 +28,7 @@ pub(crate) struct Checks {
 
 impl Collected {
     pub(crate) fn new() -> Collected {
-        Collected {
-            checks: EachCheck::new(Checks::default()),
-            members: None,
-            files: Vec::new(),
-        }
+        Collected { checks: EachCheck::new(Checks::default()), members: None, files: Vec::new() }
     }
 
     /// Each control with the counts of its checks; `None` if the results have an unknown form.

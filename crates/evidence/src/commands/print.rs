@@ -100,7 +100,8 @@ mod tests {
 
     #[test]
     fn the_value_stays_the_same() {
-        let value = "caf\u{e9} \u{1b}[2J \u{202e}x\u{7f}\u{9b}\u{2028}\u{e0041}\u{3164}\u{1ffff}\u{fffe} \u{1f600}\n";
+        let value =
+            "caf\u{e9} \u{1b}[2J \u{202e}x\u{7f}\u{9b}\u{2028}\u{e0041}\u{3164}\u{1ffff}\u{fffe} \u{1f600}\n";
         let mut out = Vec::new();
         json(&mut out, &value).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -52,7 +52,9 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
         as_signed(&kept, &mut page)?;
         match kept.report(&mut io::sink()) {
             Ok(signed) => warn(signed, &bundle.tool_version),
-            Err(error) => warn_of(&format!("the signer's page was not compared: {error}"), "the documents count"),
+            Err(error) => {
+                warn_of(&format!("the signer's page was not compared: {error}"), "the documents count")
+            }
         }
     } else {
         warn(kept.report(&mut page).map_err(unmakeable)?, &bundle.tool_version);
@@ -67,10 +69,10 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
 /// Writes the signer's page, without anything that acts.
 fn as_signed(kept: &Kept<SpooledTempFile>, page: &mut SpooledTempFile) -> Result<(), Error> {
     let mut signed = Vec::new();
-    let read = kept.open(REPORT, &mut |contents| {
-        contents.take(SIGNED_BYTES + 1).read_to_end(&mut signed).map(|_| ())
-    });
-    let usage = |message: &str, help: &str| Error::Usage { message: message.to_string(), help: help.to_string() };
+    let read = kept
+        .open(REPORT, &mut |contents| contents.take(SIGNED_BYTES + 1).read_to_end(&mut signed).map(|_| ()));
+    let usage =
+        |message: &str, help: &str| Error::Usage { message: message.to_string(), help: help.to_string() };
     match read {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(usage(
             "the bundle is verified, but its signer put no report into it",
@@ -96,7 +98,10 @@ fn warn(signed: Signed, tool_version: &str) {
         ),
         // Another version may render the page differently.
         Signed::Different => warn_of(
-            &format!("the signer's page in the bundle, by evidence {}, is not the one that evidence {own} makes", Printable(tool_version)),
+            &format!(
+                "the signer's page in the bundle, by evidence {}, is not the one that evidence {own} makes",
+                Printable(tool_version)
+            ),
             "the documents count; `report --as-signed -o FILE` writes the signer's page",
         ),
     }

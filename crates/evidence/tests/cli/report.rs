@@ -130,10 +130,10 @@ fn with_report(lab: &Lab, bundle: &Bundle, name: &str, tool_version: &str, page:
                 manifest["tool_version"] = json!(tool_version);
                 *content = serde_json::to_vec(&manifest).unwrap();
             }
-            "run.json" => {
-                let mut run: Value = serde_json::from_slice(content).unwrap();
-                run["tool"]["version"] = json!(tool_version);
-                *content = serde_json::to_vec(&run).unwrap();
+            "run.json" | "derived/scope.json" => {
+                let own = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
+                let other = format!("\"version\": \"{tool_version}\"");
+                *content = String::from_utf8(content.clone()).unwrap().replacen(own, &other, 1).into_bytes();
             }
             _ => {}
         }
@@ -172,12 +172,15 @@ fn the_signers_page_cannot_act() {
     let run = lab.run(&[&trusted[..], &["-o", "signed.html"]].concat()).exits(0);
     assert_eq!(run.says("warning: the signer's page").stdout, "");
     let page = fs::read_to_string(lab.path("signed.html")).unwrap();
-    assert!(page.is_ascii() && !page.contains('\u{1b}') && page.contains("sandbox=\"\" srcdoc=\"&#27;]0;owned"));
+    assert!(
+        page.is_ascii() && !page.contains('\u{1b}') && page.contains("sandbox=\"\" srcdoc=\"&#27;]0;owned")
+    );
     assert!(page.contains("&#60;a x-href=//stranger.example&#62;") && !page.contains("<script"), "{page}");
     // The same page as the documents give, and none at all.
     let run = lab.run(&["report", "b.tar.gz", "-k", "key.pub.pem", "--as-signed", "-o", "own.html"]).exits(0);
     assert_eq!(run.all(), "");
-    let files: Vec<_> = bundle.entries.iter().filter(|(path, _)| !VIEWS.contains(&path.as_str())).cloned().collect();
+    let files: Vec<_> =
+        bundle.entries.iter().filter(|(path, _)| !VIEWS.contains(&path.as_str())).cloned().collect();
     resigned(&lab, "plain.tar.gz", &files);
     let none = ["report", "plain.tar.gz", "-k", "key.pub.pem", "--as-signed", "-o", "none.html"];
     lab.run(&none).exits(1).says("put no report into it");
