@@ -32,7 +32,7 @@ CLICKS = {
     "script address, escaped": '<a class="click" href="&#106;ava&#10;script&colon;{script}">x</a>',
     "data address": '<a class="click" href="data:text/html,<script>{script}</script>" target="_blank">x</a>',
     "upper case": '<A CLASS="click" HREF="{to}">x</A>',
-    "no quotes, slashes": '<a/class=click/href={to}>x</a>',
+    "no quotes, slashes": "<a/class='click'/href={to}>x</a>",
     "spaces": '<a class="click" href\n\t\f\r =\n "{to}">x</a>',
     "relative, after base": '<base href="{to}"><a class="click" href="elsewhere">x</a>',
     "relative, base target": '<base target="_blank"><a class="click" href="//stranger.invalid:81">x</a>',
