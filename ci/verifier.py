@@ -430,7 +430,8 @@ def powerless(browser, file, name, picture=False):
         # The last one covers the rest, so it is removed before the others are clicked on.
         whole = inside.locator("a[style*=fixed]")
         prison.name = "whole page"
-        prison.press(whole)
+        if not prison.press(whole):
+            prison.note("not reached")
         whole.evaluate("whole => whole.remove()")
         elements = inside.locator(".click")
         for index, kind in enumerate(list(hostile.CLICKS)[:-1]):
@@ -440,6 +441,7 @@ def powerless(browser, file, name, picture=False):
             count += 1
         if elements.count() != count:
             prison.note(f"{elements.count()} elements for {count} kinds")
+        count += 1
     if page.main_frame.child_frames != [inside] or inside.url not in QUIET:
         prison.note(f"the frame is gone: {inside.url}")
     context.close()

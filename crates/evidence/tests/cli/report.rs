@@ -4,6 +4,7 @@
 use std::fs;
 
 use evidence_bundle::path::BundlePath;
+use evidence_bundle::text::is_deceptive;
 use evidence_bundle::write::{Entry, UnsignedBundle};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -189,4 +190,43 @@ fn the_signers_page_cannot_act() {
     damage(&lab, "other.tar.gz");
     lab.run(&[&trusted[..], &["-o", "failed.html"]].concat()).exits(7);
     assert!(!lab.path("failed.html").exists());
+}
+
+/// Two names that differ in an invisible character look different in every output.
+#[test]
+fn a_name_is_visible_in_every_output() {
+    let (lab, bundle) = bundled();
+    let name = "acme/ba\u{ad}\u{3164}\u{115f}\u{2064}\u{fe0f}\u{e0041}\u{fffe}\u{fdd0}\u{202e}re";
+    let renamed = |text: &str| text.replace("acme/bare", name);
+    // The other documents name the checksum of this one.
+    let observations = text(&bundle, "derived/observations.json");
+    let [old, new] = [observations, &renamed(observations)].map(|text| hex::encode(Sha256::digest(text)));
+    let mut files = bundle.entries.clone();
+    for (_, content) in
+        files.iter_mut().filter(|(path, _)| path.ends_with(".json") && !path.starts_with("sources/"))
+    {
+        *content = renamed(&String::from_utf8(content.clone()).unwrap()).replace(&old, &new).into_bytes();
+    }
+    resigned(&lab, "other.tar.gz", &files);
+    let plain = "acme/ba\\u{ad}\\u{3164}\\u{115f}\\u{2064}\\u{fe0f}\\u{e0041}\\u{fffe}\\u{fdd0}\\u{202e}re";
+    let json = "acme/ba\\u00ad\\u3164\\u115f\\u2064\\ufe0f\\udb40\\udc41\\ufffe\\ufdd0\\u202ere";
+    let sample = ["sample", "--from", "population", "--count", "9", "--seed", "s", "--format"];
+    for (arguments, name) in [
+        (&["report"][..], plain),
+        (&["show", "--format", "text"], plain),
+        (&["show", "--format", "csv"], plain),
+        (&["show", "--format", "markdown"], &plain.replace('\\', "\\\\")),
+        (&["show", "--format", "json"], json),
+        (&[&sample[..], &["text"]].concat(), plain),
+        (&[&sample[..], &["csv"]].concat(), plain),
+        (&[&sample[..], &["json"]].concat(), &plain.replace('\\', "\\\\")),
+        (&["verify"], ""),
+        (&["verify", "--json"], ""),
+    ] {
+        let run = lab.run(&[arguments, &["other.tar.gz", "-k", "key.pub.pem"]].concat()).exits(0);
+        assert!(run.stdout.contains(name), "{arguments:?}: {}", run.stdout);
+        let hidden = |character: &char| !"\n\r\t\u{1b}".contains(*character) && is_deceptive(*character);
+        // A table begins with the mark that spreadsheets need.
+        assert_eq!(run.stdout.trim_start_matches('\u{feff}').chars().find(hidden), None, "{arguments:?}");
+    }
 }
