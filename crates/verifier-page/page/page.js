@@ -521,6 +521,7 @@ document.addEventListener("drop", ({ dataTransfer }) => {
   if (dropped.length === 0) return;
   const isKey = (file) => /\.(pem|pub)$/i.test(file.name);
   const isList = (file) => /^allowed_signers/i.test(file.name);
+  const isRevoked = (file) => /^revoked/i.test(file.name);
   const put = (id, files) => {
     if (files.length === 0) return;
     const list = new DataTransfer();
@@ -528,9 +529,10 @@ document.addEventListener("drop", ({ dataTransfer }) => {
     byId(id).files = list.files;
   };
   const lists = dropped.filter(isList);
-  const bundles = dropped.filter((file) => !isKey(file) && !isList(file));
+  const bundles = dropped.filter((file) => !isKey(file) && !isList(file) && !isRevoked(file));
   put("key", dropped.filter(isKey));
   put("signers", lists.slice(0, 1));
+  put("revoked", dropped.filter(isRevoked).slice(0, 1));
   put("bundle", bundles);
   if (bundles.length > 0) choose(bundles);
   else forget();
