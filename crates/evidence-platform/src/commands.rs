@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::CommandFactory as _;
+use evidence_bundle::text::Printable;
 use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_os::input;
 use evidence_os::secret::Secret;
@@ -49,7 +50,7 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Trust(command) => trust(&existing().await?, command).await,
         Command::Health(place) => health(place.listen).await,
         Command::Completions { shell } => {
-            say(String::from_utf8_lossy(&evidence_cli::completions(Cli::command(), shell)).trim_end())
+            put(&String::from_utf8_lossy(&evidence_cli::completions(Cli::command(), shell)))
         }
         Command::Man { output } => man(&output),
     }
@@ -157,7 +158,8 @@ fn revoked(path: Option<&Path>) -> Result<TrustRoot, Error> {
 async fn init(place: &PlaceArgs) -> Result<(), Error> {
     let service = open(place, Absent::Create, Settings::default(), 2).await?;
     let data = std::path::absolute(&place.data)?;
-    say(format!("the platform is in {}\n{}", data.display(), first_steps(&service).await?).trim_end())
+    say(&format!("the platform is in {}", data.display()))?;
+    put(first_steps(&service).await?)
 }
 
 /// What to do while there is no organization.
@@ -335,11 +337,16 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 /// Prints, unless the reader has read enough.
-fn say(line: &str) -> Result<(), Error> {
-    match print(&format!("{line}\n")) {
+fn put(text: &str) -> Result<(), Error> {
+    match print(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::unusable("cannot write to standard output", error))
         }
         _ => Ok(()),
     }
+}
+
+/// Prints a line. Names and labels in it cannot deceive.
+fn say(line: &str) -> Result<(), Error> {
+    put(&format!("{}\n", Printable(line)))
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use evidence_bundle::text::Chain;
+use evidence_bundle::text::{Chain, Printable};
 use evidence_platform::cli::Cli;
 
 /// musl's own allocator takes a fifth more processor time, and more memory: see `bench/RESULTS.md`.
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let code = match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            log.put(&format!("error: {message}"));
+            log.put(&format!("error: {}", Printable(&message)));
             ExitCode::FAILURE
         }
     };

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
+use evidence_bundle::text::is_deceptive;
 use evidence_report::Documents;
 use html5gum::{DefaultEmitter, HtmlString, Token, Tokenizer};
 use serde_json::{Value, json};
 
 /// Names that hosts and attackers could choose.
-const HOSTILE: [&str; 8] = [
+const HOSTILE: [&str; 9] = [
     "<script>alert(1)</script>",
     "=cmd|'/c calc'!A1",
     "safe\u{202e}gpj.exe\u{2066}",
@@ -18,6 +19,7 @@ const HOSTILE: [&str; 8] = [
     "\"quoted\" 'and' `marked` & &lt;b&gt;",
     "</style></table><img src=x onerror=alert(1)>",
     "acme.example/with spaces",
+    "acme/\u{ad}w\u{3164}e\u{fffe}b\u{fdd0}\u{e0041}\u{1ffff}\u{a0}",
 ];
 
 /// The void elements of HTML that the page uses.
@@ -257,6 +259,7 @@ fn is_sound(page: &Page, documents: &Made) {
         assert_eq!(page.all(name).count(), 0, "no {name}");
     }
     assert!(page.source.contains("default-src 'none'"));
+    assert!(!page.source.chars().any(|character| character != '\n' && is_deceptive(character)));
     for element in &page.elements {
         for attribute in element.attributes.keys() {
             assert!(!attribute.starts_with("on"), "{attribute} of {}", element.name);

@@ -17,8 +17,10 @@ pub(crate) enum Question {
     Verify(Terms),
     /// A file of the verified bundle: its text, or its bytes with `download`.
     File { path: String, download: bool },
-    /// The report of the verified bundle, to show.
-    Report,
+    /// The report, made from the documents of the verified bundle: to show in a frame, or as it is with `download`.
+    Report { download: bool },
+    /// The signer's report, without anything that acts.
+    AsSigned,
     /// The names of files.
     Files { search: String, skip: usize },
     /// Matching checks.
@@ -38,6 +40,9 @@ pub(crate) enum Question {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Terms {
+    /// The name of the bundle's file.
+    #[serde(default)]
+    pub(crate) name: String,
     /// Files with public keys, and pasted ones.
     public_keys: Vec<KeyFile>,
     allowed_signers: Option<KeyFile>,

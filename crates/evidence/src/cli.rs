@@ -40,7 +40,7 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Verify a bundle, then print its results.
     Show(ShowArgs),
-    /// Verify a bundle, then write its report: one HTML page for people.
+    /// Verify a bundle, then make its report from its documents: one HTML page for people.
     Report(ReportArgs),
     /// Verify a bundle, then draw a sample that anyone can reproduce from the same seed.
     Sample(SampleArgs),
@@ -160,12 +160,12 @@ pub struct ReportArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// The file to write; without it, the page goes to standard output.
+    /// The file to write; without it, the page goes to standard output, if that is no terminal.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Make the page from the documents of the bundle, even if the bundle has one.
-    #[arg(long)]
-    pub remake: bool,
+    /// Write the report that the signer put into the bundle, with its scripts and links turned off. Needs --output.
+    #[arg(long, requires = "output")]
+    pub as_signed: bool,
 }
 
 /// `evidence show`

@@ -99,6 +99,12 @@ impl Viewer {
         Ok(self.work(move || spool.scratch()).await??)
     }
 
+    /// Makes any number of such files while reading a bundle.
+    pub fn scratches(&self) -> impl Fn() -> std::io::Result<File> + Send + use<> {
+        let service = self.service.clone();
+        move || service.inner.spool.scratch()
+    }
+
     /// Runs slow work on a separate thread, so that other requests are served meanwhile.
     ///
     /// # Errors

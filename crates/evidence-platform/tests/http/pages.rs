@@ -313,6 +313,71 @@ async fn files_are_shown_as_they_are() {
     assert!(download.headers["content-disposition"].to_str().unwrap().starts_with("attachment; "));
 }
 
+/// The report is made from the documents, and is shown in a frame that can do nothing. The signer's own is only text.
+#[tokio::test]
+async fn the_report_follows_from_the_documents() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let upload = async |number: u32, report: Option<&[u8]>| {
+        let mut parts = bundles::parts(number);
+        parts.normalized.controls[0].checks[0].subject = "<script>acme/\u{ad}web".to_owned();
+        parts.views = report.iter().map(|page| ("derived/report.html".to_owned(), page.to_vec())).collect();
+        let bundle = bundles::pack(number, &parts, &bundles::key(), |_| ());
+        let answer = running.upload(&tenant.upload, &bundle).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        format!("/bundles/{}", answer.json["bundle_id"].as_str().unwrap())
+    };
+    let look = async |path: String| running.page(&path, Some(&cookie)).await;
+    let plain = upload(1, None).await;
+    let made = look(format!("{plain}/report/frame")).await;
+    assert_eq!((made.status, made.kind.as_str()), (200, "text/html; charset=utf-8"));
+    assert_eq!(
+        made.headers["content-security-policy"],
+        "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'"
+    );
+    assert_eq!(made.headers["cache-control"], "no-store");
+    let text = made.text();
+    assert!(
+        text.contains("<h2>How to verify</h2>") && text.contains("&#60;script&#62;acme/\\u{ad}web"),
+        "{text}"
+    );
+    assert!(!text.contains("<script"));
+    // Only links within the report.
+    assert!(text.contains("href=\"#results\""));
+    assert!(text.split(" href=\"").skip(1).all(|rest| rest.starts_with('#')));
+    let around = look(format!("{plain}/report")).await;
+    assert_eq!(around.status, 200);
+    assert!(
+        around.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("frame-src 'self'; frame-ancestors 'none'")
+    );
+    assert!(
+        around
+            .text()
+            .contains(&format!("sandbox=\"\" referrerpolicy=\"no-referrer\" src=\"{plain}/report/frame\""))
+    );
+    assert!(!around.text().contains("As signed") && !around.text().contains("<script"));
+    assert!(look(plain.clone()).await.text().contains(&format!("href=\"{plain}/report\"")));
+
+    let hostile = upload(2, Some(b"<script>alert(1)</script><a href=//stranger.example>all pass</a>")).await;
+    for page in ["/report", "/report/frame"] {
+        let text = look(format!("{hostile}{page}")).await.text();
+        assert!(!text.contains("stranger.example") && !text.contains("all pass"), "{text}");
+        assert_eq!(text.contains("As signed it differs."), page == "/report", "{text}");
+    }
+    let file = look(format!("{hostile}/files/derived/report.html")).await;
+    is_page(&file);
+    assert!(file.text().contains("&#60;script&#62;alert(1)"));
+
+    assert_eq!(running.page(&format!("{plain}/report/frame"), None).await.status, 401);
+    for page in ["/bundles/none/report", "/bundles/none/report/frame"] {
+        assert_eq!(look(page.to_owned()).await.status, 404);
+    }
+}
+
 #[tokio::test]
 async fn two_bundles_are_compared() {
     let running = Running::local().await;
@@ -563,7 +628,7 @@ async fn a_missing_page_is_reported_as_html_or_json() {
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
     // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
-    assert_eq!(pages, 8);
+    assert_eq!(pages, 10);
 }
 
 /// The same checks by page, by filter and as a table.

@@ -10,11 +10,13 @@ mod room;
 mod settings;
 mod text;
 
+use std::fmt;
 use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::document::{Counts, ErrorRecord, Excluded, RunRecord, ScopeRecord, SourceRun, Warning};
 use evidence_bundle::path::{RUN, SCOPE};
+use evidence_bundle::text::Visible;
 use evidence_view::{First, LeftOut, ManifestHead, sanitized, words};
 
 use self::checks::{ControlSection, Sections};
@@ -184,5 +186,24 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         controls: sections.into_controls(),
         observations,
     };
-    page.write_into(&mut io::BufWriter::new(out))
+    let mut html = Visible(Through { out: io::BufWriter::new(out), failed: Ok(()) });
+    let written = page.render_into(&mut html);
+    html.0.failed?;
+    written.map_err(io::Error::other)?;
+    html.0.out.flush()
+}
+
+/// Writes text into a file, and remembers why it failed.
+struct Through<W> {
+    out: W,
+    failed: io::Result<()>,
+}
+
+impl<W: Write> fmt::Write for Through<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.failed = Err(error);
+            fmt::Error
+        })
+    }
 }
