@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use url::Url;
+
 use super::problem::Complaint;
 
 /// One kind of configuration file.
@@ -33,6 +35,23 @@ pub struct Document {
 
 /// Looks up an environment variable; `None` if it is unset or empty.
 pub type Variables<'run> = dyn Fn(&str) -> Option<OsString> + 'run;
+
+/// Judges a value beyond its declaration, such as by who chose the file. Receives the dotted path of the key and the
+/// well-formed value; never a default, which the declaration chose.
+pub type Guard<'run> = dyn Fn(&str, &Guarded<'_>) -> Result<(), Complaint> + 'run;
+
+/// A value for a [`Guard`].
+#[derive(Debug)]
+pub enum Guarded<'a> {
+    /// The name of an environment variable.
+    Variable(&'a str),
+    /// An address, as requests will use it.
+    Address(&'a Url),
+    /// A path, with `~` expanded, relative to the working directory.
+    Path(&'a Path),
+    /// Any other text.
+    Text(&'a str),
+}
 
 /// A key of the configuration.
 #[derive(Debug)]

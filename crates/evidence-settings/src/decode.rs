@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::declare::{DefaultValue, Document, Format, Key, MIN_SECONDS, Presence, Section, Shape, Variables};
+use super::declare::{
+    DefaultValue, Document, Format, Guard, Guarded, Key, MIN_SECONDS, Presence, Section, Shape, Variables,
+};
+use super::locate::located;
 use super::problem::{Complaint, Place, Problems};
 use super::secret::{self, quote};
 use super::yaml::{Entry, Node, Value};
@@ -21,6 +24,8 @@ pub struct Decoder<'run, 'text> {
     pub problems: Problems<'text>,
     /// The environment: `HOME`, and variables that override the file.
     pub variables: &'run Variables<'run>,
+    /// Judges the values of the file beyond their declarations.
+    pub guard: &'run Guard<'run>,
     /// The kind of file.
     pub document: &'static Document,
     /// The directory of the file, which relative paths in it refer to.
@@ -219,7 +224,9 @@ impl Decoder<'_, '_> {
     ) -> Option<Placed<String>> {
         let checked = match &node.value {
             Value::Reported => return None,
-            Value::Text(text) => format::check(format, text).map(|()| text.clone()),
+            Value::Text(text) => format::check(format, text)
+                .and_then(|()| self.judged(format, &path, text))
+                .map(|()| text.clone()),
             other => Err(wrong_type::of_text(key, format, other)),
         };
         match checked {
@@ -243,25 +250,30 @@ impl Decoder<'_, '_> {
         texts.into_iter().map(|text| self.expand(text)).collect()
     }
 
+    /// Asks the guard about a well-formed text.
+    fn judged(&self, format: Format, path: &str, text: &str) -> Result<(), Complaint> {
+        match format {
+            Format::Variable => (self.guard)(path, &Guarded::Variable(text)),
+            Format::Url => (self.guard)(path, &Guarded::Address(&format::url(text)?)),
+            Format::Path => match located(text, self.directory, self.variables) {
+                Ok(located) => (self.guard)(path, &Guarded::Path(&located)),
+                // `expand` reports it.
+                Err(_) => Ok(()),
+            },
+            Format::Choice(_) | Format::Word(_) | Format::Custom(_) | Format::Line => {
+                (self.guard)(path, &Guarded::Text(text))
+            }
+        }
+    }
+
     fn expand(&mut self, text: Placed<String>) -> Option<PathBuf> {
-        let rest = match text.value.strip_prefix('~') {
-            // An absolute path replaces the directory. A leading `./` would only lengthen messages.
-            None if self.directory == Path::new(".") => return Some(PathBuf::from(text.value)),
-            None => return Some(self.directory.join(text.value)),
-            Some(rest) => rest,
-        };
-        let complaint = match (self.variables)("HOME") {
-            _ if !rest.is_empty() && !rest.starts_with('/') => Complaint::new(format!(
-                "{}: only your own home directory can be abbreviated",
-                quote(&text.value)
-            ))
-            .help("write `~/...` or the full path; for a file whose name begins with `~`, write `./~...`"),
-            Some(home) => return Some(PathBuf::from(home).join(rest.trim_start_matches('/'))),
-            None => Complaint::new("cannot expand `~`: the environment variable HOME is not set")
-                .help("write the full path"),
-        };
-        self.problems.add(text.place, text.path, complaint);
-        None
+        match located(&text.value, self.directory, self.variables) {
+            Ok(located) => Some(located),
+            Err(complaint) => {
+                self.problems.add(text.place, text.path, complaint);
+                None
+            }
+        }
     }
 
     /// A boolean.

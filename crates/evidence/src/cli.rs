@@ -67,9 +67,9 @@ pub enum Command {
                   Add _FILE to the name of a variable to give the path of a file with the secret: CODEHOST_TOKEN_FILE."
 )]
 pub struct CollectArgs {
-    /// Configuration file.
-    #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
-    pub config: PathBuf,
+    /// Configuration file. To name it approves the addresses, variables and files in it [default: ./evidence.yaml]
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Output directory for bundles.
     #[arg(short, long, value_name = "DIRECTORY", default_value = "./evidence-bundles")]
     pub output: PathBuf,
@@ -320,7 +320,8 @@ pub struct UploadArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
-    /// Configuration file. Without it, only the section `upload` of ./evidence.yaml is used; its keys are not trusted.
+    /// Configuration file. Without it, only the section `upload` of ./evidence.yaml is used, and only for a platform on
+    /// this machine or at --endpoint; its keys are not trusted.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Address of the platform, in place of upload.api_url.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evidence_http::Variables;
 pub use evidence_http::clock::{Clock, Hands};
-use evidence_os::secret::{Secret, SecretError};
+use evidence_os::secret::{Place, Secret, SecretError};
 use jiff::Timestamp;
 
 /// Environment variables and clock, as passed to every stage.
@@ -73,6 +73,14 @@ impl Env {
         Ok(Some(secret))
     }
 
+    /// The variable that provides this secret, if one does: `name`, or `<name>_FILE`.
+    pub fn provider(&self, name: &str) -> Option<String> {
+        match Place::of(name, |name| self.raw(name).map(OsStr::to_owned)) {
+            Ok(Some(Place::Variable(variable) | Place::File { variable, .. })) => Some(variable),
+            Ok(None) | Err(_) => None,
+        }
+    }
+
     /// Returns the environment with this time, in whole seconds since 1970, in documents and in the archive. Waits and
     /// pauses still use the clock.
     pub fn with_fixed_time(self, seconds: i64) -> Env {
@@ -127,6 +135,9 @@ mod tests {
         std::fs::write(file.path(), "second").unwrap();
         assert_eq!(env.clone().with_fixed_time(0).secret("MADE_UP").unwrap().unwrap().text(), "first");
         assert!(env.secret("OTHER").unwrap().is_none());
+        assert_eq!(env.provider("MADE_UP").as_deref(), Some("MADE_UP_FILE"));
+        assert_eq!(env.provider("MADE_UP_FILE").as_deref(), Some("MADE_UP_FILE"));
+        assert_eq!(env.provider("OTHER"), None);
         assert!(!format!("{env:?}").contains("first"));
     }
 }

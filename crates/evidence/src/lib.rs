@@ -23,6 +23,7 @@ pub mod interrupt;
 pub mod json;
 mod number;
 pub mod observation;
+pub mod origin;
 pub mod platform;
 mod refusals;
 pub mod report;

@@ -13,7 +13,7 @@ use evidence_view::terms;
 use zeroize::Zeroizing;
 
 use crate::cli::TrustArgs;
-use crate::config::Config;
+use crate::config::{Config, ConfigFile};
 use crate::env::Env;
 use crate::error::Error;
 use crate::signing;
@@ -74,7 +74,7 @@ fn trusted_keys(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error> {
         return Ok(trust);
     }
     if let Some(path) = &args.config {
-        let signing = Config::load(path, env).map_err(Error::Config)?.bundle.signing;
+        let signing = Config::load(ConfigFile::Named(path), env).map_err(Error::Config)?.bundle.signing;
         if signing.trusted_keys.is_empty() {
             let key = signing::load(&signing, env).map_err(Error::Signing)?.key.public_key();
             trust.add_key(format!("the signing key of {}", path.display()), key);

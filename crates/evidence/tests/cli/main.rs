@@ -31,6 +31,7 @@ mod disk;
 mod exit_codes;
 mod failures;
 mod keys;
+mod origins;
 mod preflight;
 mod report;
 mod revalidate;

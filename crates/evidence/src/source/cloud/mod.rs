@@ -19,7 +19,7 @@ mod collect;
 pub mod config;
 mod connect;
 mod dialect;
-mod endpoint;
+pub(crate) mod endpoint;
 mod found;
 mod interpret;
 mod log_groups;
@@ -40,7 +40,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
-use url::Url;
 
 use self::account::Opened;
 use self::api::Hosts;
@@ -54,6 +53,7 @@ use super::{
 use crate::env::Env;
 use crate::number::saturating_u64;
 use crate::observation::SourceName;
+use crate::origin::Origin;
 use crate::rule::Rule;
 
 /// The name of this source.
@@ -113,8 +113,11 @@ impl Configured for CloudConfig {
         }
     }
 
-    fn hosts(&self, _env: &Env) -> Vec<Url> {
-        let CloudConfig { home, extent, accounts, endpoint_url, .. } = self;
+    fn origins(&self, env: &Env) -> Vec<Origin> {
+        let CloudConfig { home, extent, accounts, endpoint_url, variables, .. } = self;
+        let id = env.provider(&variables.access_key_id).unwrap_or_else(|| variables.access_key_id.clone());
+        // The secret access key only signs.
+        let sent: Vec<String> = std::iter::once(id).chain(env.provider(&variables.session_token)).collect();
         let of_accounts = || accounts.iter().flat_map(|account| &account.extent.regions);
         let at = |service| {
             home.iter()
@@ -122,7 +125,14 @@ impl Configured for CloudConfig {
                 .chain(of_accounts())
                 .filter_map(move |region| ServiceEndpoint::new(service, region, endpoint_url.as_ref()))
         };
-        Service::ALL.into_iter().flat_map(at).map(|endpoint| endpoint.url).collect()
+        let endpoints = Service::ALL.into_iter().flat_map(at);
+        let origin = |endpoint: ServiceEndpoint| Origin {
+            sender: NAME.id(),
+            url: endpoint.url,
+            variables: sent.clone(),
+            named_by: None,
+        };
+        endpoints.map(origin).collect()
     }
 
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {

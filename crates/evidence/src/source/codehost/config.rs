@@ -11,6 +11,7 @@ use super::names;
 use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
+use crate::origin::OwnHosts;
 use crate::rule::Rule;
 use crate::source::Configured;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
@@ -21,6 +22,10 @@ use evidence_settings::secret::quote;
 
 /// The variable that overrides `api_url`.
 const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
+
+/// The provider's own address.
+pub(crate) static OWN_HOSTS: OwnHosts =
+    OwnHosts { shown: "`https://api.github.com`", is_own: |host| host == "api.github.com" };
 
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));

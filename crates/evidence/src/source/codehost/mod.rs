@@ -41,7 +41,6 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
-use url::Url;
 
 use self::api::Api;
 use self::config::{CodeHostConfig, Repositories};
@@ -54,6 +53,7 @@ use super::{
 };
 use crate::env::Env;
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
+use crate::origin::Origin;
 use crate::rule::Rule;
 use evidence_http::cache::Cache;
 use evidence_http::{Asked, Client, Meta};
@@ -113,8 +113,10 @@ impl Configured for CodeHostConfig {
         }
     }
 
-    fn hosts(&self, _env: &Env) -> Vec<Url> {
-        vec![self.api_url.clone()]
+    fn origins(&self, env: &Env) -> Vec<Origin> {
+        let variable = env.provider(&self.token_env).unwrap_or_else(|| self.token_env.clone());
+        let url = self.api_url.clone();
+        vec![Origin { sender: NAME.id(), url, variables: vec![variable], named_by: None }]
     }
 
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
