@@ -64,7 +64,7 @@ fn a_revoked_key_signs_no_other_file() {
     let (lab, key) = bundled();
     lab.write("SHA256SUMS", "a list\n");
     let private =
-        evidence_bundle::SigningKey::from_pem(&fs::read(lab.path("key.pem")).unwrap(), None).unwrap();
+        evidence_bundle::SigningKey::from_bytes_any(&fs::read(lab.path("key.pem")).unwrap(), None).unwrap();
     fs::write(lab.path("SHA256SUMS.sig"), private.sign(b"a list\n")).unwrap();
     let verify = ["verify", "SHA256SUMS", "--signature", "SHA256SUMS.sig", "-k", "key.pub.pem"];
     lab.run(&verify).exits(0);
