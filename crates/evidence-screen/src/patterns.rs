@@ -22,6 +22,8 @@ pub struct Pattern {
     /// whole match, is the secret. The group `value` is the varying part; a match without one needs no further
     /// tests.
     pub pattern: &'static str,
+    /// The same for joined lines, with the marks where they meet.
+    pub joined: &'static str,
     /// The kind of the varying part, which excludes some values.
     pub value: Value,
     /// The least Shannon entropy of the varying part, in bits per byte; a match below it is not a secret.

@@ -17,7 +17,8 @@ fn every_rule_is_sound() {
     let ids: Vec<&str> = PATTERNS.iter().map(|rule| rule.id).collect();
     for rule in PATTERNS {
         let id = rule.id;
-        assert!(compile(rule).is_some(), "{id} does not compile");
+        assert!(compile(rule.pattern).is_some(), "{id} does not compile");
+        assert!(compile(rule.joined).is_some(), "{id} does not compile for joined lines");
         assert!(
             id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
             "{id}"
