@@ -13,6 +13,7 @@ mod own;
 mod pasted;
 mod patterns;
 mod screen;
+mod values;
 mod views;
 mod words;
 

@@ -7,7 +7,7 @@ use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::Finding;
 use crate::credible;
-use crate::patterns::Pattern;
+use crate::patterns::{Pattern, Value};
 use crate::views::JOINT;
 
 /// How many bytes around a key word a pattern is tried at first. A match that reaches the edge is followed to its
@@ -128,7 +128,9 @@ impl Compiled {
 
     fn is_credible(&self, text: Text, captures: &Captures) -> bool {
         let Some(value) = captures.name("value") else { return true };
-        let start = captures.get(0).map_or(0, |whole| whole.start());
+        let whole = captures.get(0).map_or(0, |whole| whole.start());
+        // The prefix of an unlisted value is part of the match.
+        let start = if self.rule.value == Value::Unlisted { value.start() } else { whole };
         let before = text.bytes.get(..start).unwrap_or_default();
         if !text.is_joined {
             return credible::is_credible(self.rule, before, value.as_bytes());

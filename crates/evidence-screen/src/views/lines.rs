@@ -104,7 +104,7 @@ const fn kinds() -> [u8; 256] {
             b'0'..=b'9' | b'A'..=b'Z' => RANDOM,
             b'a'..=b'z' => INSIDE,
             b'_' | b'+' | b'/' | b'=' | b'.' | b':' | b'~' | b'-' | b'%' => INSIDE,
-            b'$' | b'!' | b'@' | b'?' | b'&' => INSIDE,
+            b'$' | b'!' | b'@' | b'?' | b'&' | b'|' | b',' => INSIDE,
             _ => OUTSIDE,
         };
         byte += 1;
