@@ -57,7 +57,8 @@ pub(super) fn can_stand(context: Context, before: &[u8], behind: &[u8]) -> bool 
         }
         Context::NamedValue => can_name_value(behind),
         Context::NearValue => can_precede_value(behind),
-        Context::Prefixed => can_separate(before, behind),
+        // Found by the runs themselves.
+        Context::Prefixed => true,
         Context::UrlAuthority => can_end_credentials(before, behind),
     }
 }
@@ -277,20 +278,6 @@ fn can_precede_value(behind: &[u8]) -> bool {
     let near = behind.get(..NEAR).unwrap_or(behind);
     let sign = |byte: &u8| matches!(byte, b'=' | b':' | b',' | b'>' | b'(');
     near.iter().any(sign) || [&b" is "[..], b" was ", b" lautet "].iter().any(|word| near.starts_with(word))
-}
-
-/// The least length of the value behind a prefix.
-const LONG: usize = 32;
-
-/// Whether a prefix precedes, and enough letters and digits follow.
-fn can_separate(before: &[u8], behind: &[u8]) -> bool {
-    let [.., a, b] = before else { return false };
-    let value = behind.get(..LONG).unwrap_or_default();
-    // The last one first: most words are short.
-    a.is_ascii_alphanumeric()
-        && b.is_ascii_alphanumeric()
-        && !value.is_empty()
-        && !value.iter().rev().any(|byte| !byte.is_ascii_alphanumeric())
 }
 
 /// The same as `\s` in a pattern.

@@ -4,6 +4,7 @@
 //! One pass finds key words; the patterns are tried only around them. The time is linear in the length of the text,
 //! whatever it holds.
 
+mod effort;
 mod rule;
 mod search;
 #[cfg(test)]
@@ -19,6 +20,9 @@ use search::Inner;
 
 /// The rule for the collector's own secrets.
 pub const OWN_CREDENTIAL: &str = "own-credential";
+
+/// The rule for a text with so much in so many layers that not everything was searched.
+pub const ENTANGLED: &str = "entangled";
 
 /// How often a text is searched again after a redaction.
 const ROUNDS: usize = 16;

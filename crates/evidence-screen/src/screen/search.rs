@@ -8,11 +8,13 @@ use std::sync::{PoisonError, RwLock};
 
 use memchr::memchr_iter;
 
+use super::effort::Effort;
 use super::rule::{Area, Compiled, Text};
-use super::{Finding, OWN_CREDENTIAL};
+use super::{ENTANGLED, Finding, OWN_CREDENTIAL};
 use crate::credible;
 use crate::own::Own;
 use crate::patterns::{Confidence, Context, PATTERNS, Pattern};
+use crate::runs;
 use crate::views::View;
 use crate::words::{Hit, Keys, Words};
 
@@ -23,6 +25,8 @@ pub(super) struct Inner {
     /// Key words of one sign, and the rules of each by their contexts. Texts have too many of them for the prefilter,
     /// which is slow for frequent words.
     signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>>,
+    /// The rule for values behind a prefix, whose key words are too frequent even for that.
+    prefixed: Option<usize>,
     /// The collector's own secrets, some of which appear only during the run.
     pub(super) own: RwLock<Own>,
     /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, with the same
@@ -74,7 +78,9 @@ impl Inner {
             keywords.into_iter().map(|(index, keyword)| (index, Cow::from(keyword))).chain(joined).collect();
         let texts: Vec<&[u8]> = keywords.iter().map(|(_, keyword)| keyword.as_bytes()).collect();
         let prefilter = Words::new(&texts);
-        Inner { rules, keywords, signs: by_sign(&single), own: RwLock::default(), prefilter }
+        let is_prefixed = |rule: &Pattern| rule.context == Context::Prefixed;
+        let prefixed = PATTERNS.iter().position(is_prefixed);
+        Inner { rules, keywords, prefixed, signs: by_sign(&single), own: RwLock::default(), prefilter }
     }
 
     /// Everything in the text, in whatever layer.
@@ -82,7 +88,12 @@ impl Inner {
         let mut findings = Vec::new();
         self.search_one(Subject { text, origin: TextOrigin::Plain, joints: None }, &mut findings);
         self.search_own(text, &mut findings);
-        self.search_views(text, TextOrigin::Plain, layers, &mut findings);
+        let mut effort = Effort::new(text);
+        self.search_views(text, TextOrigin::Plain, layers, &mut effort, &mut findings);
+        if effort.is_spent {
+            let (start, end) = (0, text.len());
+            findings.push(Finding { rule: ENTANGLED, confidence: Confidence::High, start, end });
+        }
         findings
     }
 
@@ -114,15 +125,31 @@ impl Inner {
     }
 
     /// Adds the findings that are hidden in up to `layers` layers.
-    fn search_views(&self, text: &[u8], above: TextOrigin, layers: usize, findings: &mut Vec<Finding>) {
+    fn search_views(
+        &self,
+        text: &[u8],
+        above: TextOrigin,
+        layers: usize,
+        effort: &mut Effort,
+        findings: &mut Vec<Finding>,
+    ) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
-            self.search_view(&view, above, below, findings);
+            if effort.is_worth(&view, below) {
+                self.search_view(&view, above, below, effort, findings);
+            }
         }
     }
 
     /// Adds the findings of one view.
-    fn search_view(&self, view: &View, above: TextOrigin, below: usize, findings: &mut Vec<Finding>) {
+    fn search_view(
+        &self,
+        view: &View,
+        above: TextOrigin,
+        below: usize,
+        effort: &mut Effort,
+        findings: &mut Vec<Finding>,
+    ) {
         let known = findings.len();
         // Escapes in joined lines belong to joined text too.
         let joined = view.joined || (above == TextOrigin::Joined && !view.encoded);
@@ -133,7 +160,7 @@ impl Inner {
         if !view.joined {
             self.search_own(&view.bytes, findings);
         }
-        self.search_views(&view.bytes, origin, below, findings);
+        self.search_views(&view.bytes, origin, below, effort, findings);
         let mut at = known;
         while let Some(finding) = findings.get_mut(at) {
             let (start, end) = view.back(finding.start, finding.end);
@@ -188,6 +215,11 @@ impl Inner {
                 take(*index, hit.range);
             }
         });
+        if let Some(index) = self.prefixed
+            && subject.origin == TextOrigin::Plain
+        {
+            runs::separators(keywords).for_each(|at| take(index, at..at + 1));
+        }
         let wants =
             |index: &&usize| self.rules.get(**index).is_some_and(|known| subject.origin.wants(known.rule));
         for (sign, contexts) in &self.signs {
@@ -222,6 +254,9 @@ fn by_sign(keywords: &[(usize, &'static str)]) -> BTreeMap<u8, Vec<(Context, Vec
     let mut signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>> = BTreeMap::new();
     for (index, keyword) in keywords {
         let (Some(rule), Some(sign)) = (PATTERNS.get(*index), keyword.bytes().next()) else { continue };
+        if rule.context == Context::Prefixed {
+            continue;
+        }
         let contexts = signs.entry(sign).or_default();
         match contexts.iter_mut().find(|(context, _)| *context == rule.context) {
             Some((_, rules)) => rules.push(*index),

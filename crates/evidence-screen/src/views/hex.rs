@@ -47,11 +47,30 @@ pub(super) fn view(text: &[u8]) -> View {
         }
         let more = text.get(at + SHORTEST..).unwrap_or_default();
         let end = at + SHORTEST + more.iter().position(|byte| kind(*byte) == 0).unwrap_or(more.len());
-        collect(text, at, end, &mut digits);
-        (0..2).for_each(|phase| decode(digits.get(phase..).unwrap_or_default(), &mut view));
+        // Most are digests.
+        if may_say(text.get(at..end).unwrap_or_default()) {
+            collect(text, at, end, &mut digits);
+            (0..2).for_each(|phase| decode(digits.get(phase..).unwrap_or_default(), &mut view));
+        }
         at = end;
     }
     view
+}
+
+/// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a sign.
+fn may_say(stretch: &[u8]) -> bool {
+    let first = |byte: &u8| matches!(byte, b'0' | b'2'..=b'7');
+    stretch.iter().any(|byte| kind(*byte) == SEPARATOR)
+        || (0..2).any(|phase| {
+            let mut at = phase;
+            while let Some(part) = stretch.get(at..at + SHORTEST) {
+                match (0..BYTES).rev().find(|pair| !part.get(2 * pair).is_some_and(first)) {
+                    Some(pair) => at += 2 * (pair + 1),
+                    None => return true,
+                }
+            }
+            false
+        })
 }
 
 /// The values of the digits and their places, without separators and `0x`.

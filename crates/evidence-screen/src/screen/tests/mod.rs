@@ -1,4 +1,5 @@
 mod clean;
+mod corpus;
 mod cuts;
 mod disguises;
 mod documentation;
