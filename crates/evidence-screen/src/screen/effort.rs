@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
+use super::search::TextOrigin;
 use crate::views::View;
 
 /// How many bytes of views to search for each byte of the text, and how many whatever its length. Ordinary evidence
@@ -16,7 +17,7 @@ pub(super) struct Effort {
     pub(super) is_spent: bool,
     /// The views of lower layers, and how many layers below them were searched: layers in another order often show the
     /// same.
-    known: HashMap<(u64, usize, bool), usize>,
+    known: HashMap<(u64, usize, bool, TextOrigin), usize>,
     keys: RandomState,
 }
 
@@ -27,12 +28,12 @@ impl Effort {
     }
 
     /// Whether to search this view and `below` layers in it.
-    pub(super) fn is_worth(&mut self, view: &View, below: usize) -> bool {
+    pub(super) fn is_worth(&mut self, view: &View, above: TextOrigin, below: usize) -> bool {
         let Some(left) = self.left.checked_sub(view.bytes.len()) else {
             self.is_spent = true;
             return false;
         };
-        let key = (self.keys.hash_one(&view.bytes), view.bytes.len(), view.joined);
+        let key = (self.keys.hash_one(&view.bytes), view.bytes.len(), view.joined, above);
         if self.known.get(&key).is_some_and(|known| *known >= below) {
             return false;
         }

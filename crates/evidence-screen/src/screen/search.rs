@@ -35,7 +35,7 @@ pub(super) struct Inner {
 }
 
 /// The origin of a text, which decides what to search for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum TextOrigin {
     /// The original text: everything.
     Plain,
@@ -135,7 +135,7 @@ impl Inner {
     ) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
-            if effort.is_worth(&view, below) {
+            if effort.is_worth(&view, above, below) {
                 self.search_view(&view, above, below, effort, findings);
             }
         }
