@@ -111,8 +111,8 @@ impl Inner {
         }
         let Some(view) = subject.joints else { return };
         for finding in findings.iter_mut().skip(known) {
-            finding.start = view.from_marked(finding.start);
-            finding.end = view.from_marked(finding.end);
+            finding.start = view.unmarked(finding.start);
+            finding.end = view.unmarked(finding.end);
         }
     }
 

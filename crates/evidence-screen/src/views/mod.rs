@@ -79,7 +79,7 @@ impl View {
     }
 
     /// The place of a marked byte among the bytes.
-    pub(super) fn from_marked(&self, at: usize) -> usize {
+    pub(super) fn unmarked(&self, at: usize) -> usize {
         let (mut low, mut high) = (0, self.joints.len());
         while low < high {
             let middle = low.midpoint(high);
