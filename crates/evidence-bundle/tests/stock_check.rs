@@ -34,7 +34,7 @@ use support::key;
 
 /// Runs a check for every archive, each in its own directory with the bundle and the key, on two threads. Returns the
 /// names of the wrong results.
-fn wrong<'a>(archives: &'a [Archive], check: impl Fn(&Path, &Archive) -> bool + Sync) -> Vec<&'a str> {
+fn wrong(archives: &[Archive], check: impl Fn(&Path, &Archive) -> bool + Sync) -> Vec<&str> {
     let half = |first: usize| {
         let archives = archives.iter().skip(first).step_by(2);
         let wrong = archives.filter(|archive| {

@@ -130,7 +130,7 @@ async fn an_answer_with_two_lengths_is_no_answer() {
     let table: Vec<(String, Vec<u8>, &str)> = vec![
         (format!("Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n"), chunked(BODY), both),
         (format!("Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n"), chunked(BODY), both),
-        (format!("transfer-encoding: CHUNKED\r\ncontent-length: 0\r\n"), chunked(BODY), both),
+        ("transfer-encoding: CHUNKED\r\ncontent-length: 0\r\n".to_owned(), chunked(BODY), both),
         (format!("Transfer-Encoding: chunked\r\nContent-Length: {}\r\n", smuggled.len()), smuggled, both),
         (
             format!("{gzip}Content-Length: {}\r\nTransfer-Encoding: chunked\r\n", zipped.len()),

@@ -1,6 +1,6 @@
 //! The commands of the checks with stock tools, taken from the documents. The tests of the tool also include this
 //! file.
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, clippy::print_stderr, reason = "each test uses a part of it")]
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -40,7 +40,7 @@ fn a_revoked_key_counts_in_no_command() {
         // The time that the signer claims does not count.
         (key.ssh_fingerprint(), "2999-01-01T00:00:00Z"),
     ] {
-        lab.write("revoked", &format!("# keys of acme\n{id} {since} laptop stolen\n"));
+        lab.write("revoked", format!("# keys of acme\n{id} {since} laptop stolen\n"));
         for command in commands {
             for trust in trusts {
                 let run = lab.run(&[command, &["--revoked-keys", "revoked"], trust].concat()).exits(7);
@@ -53,7 +53,7 @@ fn a_revoked_key_counts_in_no_command() {
     let text = run.stdout.replace(&key.key_id().to_string(), "sha256:KEY");
     insta::assert_snapshot!("revoked", text);
     // Another key is revoked.
-    lab.write("revoked", &format!("sha256:{} 2020-01-01 lost\n", "0".repeat(64)));
+    lab.write("revoked", format!("sha256:{} 2020-01-01 lost\n", "0".repeat(64)));
     for command in commands {
         lab.run(&[command, &["--revoked-keys", "revoked", "-k", "key.pub.pem"]].concat()).exits(0);
     }
@@ -68,7 +68,7 @@ fn a_revoked_key_signs_no_other_file() {
     fs::write(lab.path("SHA256SUMS.sig"), private.sign(b"a list\n")).unwrap();
     let verify = ["verify", "SHA256SUMS", "--signature", "SHA256SUMS.sig", "-k", "key.pub.pem"];
     lab.run(&verify).exits(0);
-    lab.write("revoked", &format!("{} 2020-01-01 laptop stolen\n", key.key_id()));
+    lab.write("revoked", format!("{} 2020-01-01 laptop stolen\n", key.key_id()));
     let run = lab.run(&[&verify[..], &["--revoked-keys", "revoked"]].concat()).exits(7);
     assert!(run.stdout.contains("FAILED key-revoked: ") && !run.stdout.contains("SIGNED"), "{}", run.stdout);
 }
@@ -81,7 +81,7 @@ fn a_list_that_cannot_be_read_is_an_error() {
     lab.write("empty", "");
     verify("empty").exits(1).says("empty: the file is empty");
     // All problems at once, with their lines.
-    lab.write("bad", &format!("# list\nnonsense\n{} soon stolen\n{0} 2020-01-01\n", key.key_id()));
+    lab.write("bad", format!("# list\nnonsense\n{} soon stolen\n{0} 2020-01-01\n", key.key_id()));
     let run = verify("bad").exits(1);
     assert!(!run.all().contains("VERIFIED"), "{}", run.all());
     insta::assert_snapshot!("revoked_unreadable", run.stderr);

@@ -104,7 +104,8 @@ pub(super) fn add(corpus: &mut Corpus) {
         put(&mut block, 124, format!("{wrong:011o}\0").as_bytes());
         add("size", case, "a size that moves all that follows", &block);
     }
-    let wrong: [(&str, fn(u32) -> String); 6] = [
+    type Form = fn(u32) -> String;
+    let wrong: [(&str, Form); 6] = [
         ("too large", |sum| format!("{:06o}\0 ", sum + 1)),
         ("spaces first", |sum| format!("{sum:6o}\0 ")),
         ("seven digits", |sum| format!("{sum:07o}\0")),
@@ -155,8 +156,8 @@ pub(super) fn add(corpus: &mut Corpus) {
     let divided = |block: &[u8], path: &str, slash: usize, magic: &[u8]| {
         let mut block = block.to_vec();
         put(&mut block, 0, &[0; 100]);
-        put(&mut block, 0, path[slash + 1..].as_bytes());
-        put(&mut block, 345, path[..slash].as_bytes());
+        put(&mut block, 0, &path.as_bytes()[slash + 1..]);
+        put(&mut block, 345, &path.as_bytes()[..slash]);
         put(&mut block, 257, magic);
         block
     };
