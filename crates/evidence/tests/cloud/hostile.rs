@@ -92,7 +92,7 @@ fn an_answer_about_another_account_region_or_trail_is_an_error() {
         let fault = Fault::on(action).kind(FaultKind::Json(200, Vec::new(), answer));
         let collected = collect(&host.fault(fault).serve().unwrap(), ONE);
         if !rule.is_empty() {
-            let (_, status, reason) = collected.of(rule).last().unwrap().clone();
+            let (_, status, reason) = *collected.of(rule).last().unwrap();
             assert_eq!((status, reason), (NotVerifiable, "host_error"), "{action}");
         }
         assert_eq!(collected.failed.len(), 1, "{action}: {:?}", collected.failed);

@@ -148,9 +148,11 @@ mod tests {
                         "no_evidence"
                     } else if is_recent(delivered_ago) || is_recent(digest_ago) {
                         "met"
-                    } else if delivered_ago.is_some() || digest_ago.is_some() || !digest_is_clear {
-                        "delivery_unconfirmed"
-                    } else if is_recent(started_ago) {
+                    } else if delivered_ago.is_some()
+                        || digest_ago.is_some()
+                        || !digest_is_clear
+                        || is_recent(started_ago)
+                    {
                         "delivery_unconfirmed"
                     } else if started_ago.is_some() {
                         "failed"
