@@ -124,6 +124,14 @@ pub enum Shape {
         /// Whether it may be empty.
         may_be_empty: bool,
     },
+    /// A list of texts of a format, or of mappings with declared keys, which may be empty. The path of the section ends
+    /// in `[]`.
+    Entries {
+        /// The format of each text.
+        of: Format,
+        /// The keys of each mapping.
+        section: &'static Section,
+    },
     /// The text `*`, or a list of texts that is not empty.
     EverythingOr(Format),
     /// A mapping of free names to free texts.
@@ -300,7 +308,9 @@ impl Shape {
     /// The section of this key: the only one, or that of each list item.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
-            Shape::Section(section) | Shape::Sections(section) => Some(section),
+            Shape::Section(section) | Shape::Sections(section) | Shape::Entries { section, .. } => {
+                Some(section)
+            }
             _ => None,
         }
     }

@@ -30,6 +30,16 @@ pub struct Decoder<'run, 'text> {
     pub document: &'static Document,
     /// The directory of the file, which relative paths in it refer to.
     pub directory: &'run Path,
+    /// The time that dates in the file are compared with, in seconds since 1970.
+    pub now: i64,
+}
+
+/// An entry of a list that holds texts and mappings.
+pub enum ListEntry {
+    /// A text.
+    Text(Placed<String>),
+    /// A mapping.
+    Fields(Fields),
 }
 
 /// A value and its place.
@@ -352,6 +362,54 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// A list of texts without duplicates, or of mappings in their place; empty if the key is absent.
+    pub fn entries(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<ListEntry>> {
+        let Shape::Entries { of, section } = key.shape else { return None };
+        let Some((entry, path)) = fields.get(key) else { return Some(Vec::new()) };
+        let items = match &entry.value.value {
+            Value::List(items) => items,
+            Value::Reported => return None,
+            other => {
+                self.problems.add(place_of(entry), path, wrong_type::of_list(key, other));
+                return None;
+            }
+        };
+        let (mut kept, mut seen, mut all_good) = (Vec::new(), HashMap::new(), true);
+        for (index, item) in items.iter().enumerate() {
+            let (place, path) = (place_of_item(item), path::item(&path, index));
+            let entry = match &item.value {
+                Value::Map(_) => self.open(section, item, place, path).map(ListEntry::Fields),
+                _ => {
+                    let text = self.text_at(key, of, item, place, path);
+                    text.filter(|text| self.is_new(of, text, item, &mut seen)).map(ListEntry::Text)
+                }
+            };
+            all_good &= entry.is_some();
+            kept.extend(entry);
+        }
+        all_good.then_some(kept)
+    }
+
+    /// Whether a text of a list is not in `seen` yet; reports it otherwise.
+    fn is_new(
+        &mut self,
+        of: Format,
+        text: &Placed<String>,
+        item: &Node,
+        seen: &mut HashMap<String, usize>,
+    ) -> bool {
+        let folded =
+            if format::ignores_case(of) { text.value.to_ascii_lowercase() } else { text.value.clone() };
+        if let Some(first) = seen.get(&folded) {
+            let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
+                .help(format!("remove one of them; the first is on line {first}"));
+            self.problems.add(text.place.clone(), text.path.clone(), complaint);
+            return false;
+        }
+        seen.insert(folded, self.problems.line(item.bytes.start));
+        true
+    }
+
     /// `"*"`, or a list of texts without duplicates.
     pub fn everything_or_list(
         &mut self,
@@ -392,17 +450,10 @@ impl Decoder<'_, '_> {
                 all_good = false;
                 continue;
             };
-            let folded =
-                if format::ignores_case(of) { text.value.to_ascii_lowercase() } else { text.value.clone() };
-            if let Some(first) = seen.get(&folded) {
-                all_good = false;
-                let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
-                    .help(format!("remove one of them; the first is on line {first}"));
-                self.problems.add(text.place, text.path, complaint);
-                continue;
+            match self.is_new(of, &text, item, &mut seen) {
+                true => kept.push(text),
+                false => all_good = false,
             }
-            seen.insert(folded, self.problems.line(item.bytes.start));
-            kept.push(text);
         }
         all_good.then_some(kept)
     }

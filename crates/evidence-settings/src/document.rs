@@ -32,7 +32,7 @@ impl Document {
         let mut problems = Problems::new(text);
         let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
         let directory = path.parent().unwrap_or(Path::new(""));
-        let mut decoder = Decoder { problems, variables, guard, document: self, directory };
+        let mut decoder = Decoder { problems, variables, guard, document: self, directory, now: 0 };
         let decoded = root.and_then(|root| {
             let fields = decoder.open(self.root, &root, Place::Point(0), String::new())?;
             decode(&mut decoder, &fields)

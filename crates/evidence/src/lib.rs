@@ -6,6 +6,7 @@
 
 pub mod assemble;
 pub mod cli;
+mod clock;
 pub mod collection;
 pub mod commands;
 pub mod config;

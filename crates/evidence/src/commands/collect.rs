@@ -38,12 +38,13 @@ const REASONS_SHOWN: usize = 5;
 
 /// Runs the command.
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
-    let started = env.clock.now();
+    let started = env.started();
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
     // 1. Validate the configuration, and everything else that can be checked before the first request.
+    let env = &documents_env(args, env)?;
     let file = ConfigFile::new(args.config.as_deref(), &[]);
     let config = Config::load(file, env).map_err(Error::Config)?;
     let controls = assemble::controls(&config);
@@ -52,7 +53,6 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         framework: config.framework,
         controls: &controls,
     });
-    let env = &documents_env(args, env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
     check_resume(args, &config)?;
@@ -69,7 +69,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     reporter.screen(&screen);
     origins.extend(upload.as_ref().map(|target| target.origin(env)));
     reporter.event(Event::Origins(&origins));
-    let own_warnings = own_warnings(&signing, env);
+    let mut own_warnings = own_warnings(&signing, env);
+    own_warnings.extend(assemble::uncollected(&config).into_iter().map(|error| Warning {
+        code: "control_not_collected".to_string(),
+        message: error.message,
+        source: None,
+        subject: Some(error.subject),
+    }));
     own_warnings.iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 
     let surroundings = Surroundings {
@@ -120,6 +126,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
     collection.warnings.extend(own_warnings);
+    collection.errors.extend(assemble::uncollected(&config));
 
     // 4. Normalize, and 5. generate hints.
     let exit = outcome(&collection);
@@ -311,6 +318,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let plans = || plans.iter().map(|(_, plan)| plan.as_ref());
     let asked = plans().all(|plan| plan.is_ok_and(|plan| plan.missing.is_empty()));
     let whole = plans().flatten().all(|plan| plan.lacking.is_empty() && plan.unlisted.is_empty());
+    let whole = whole && assemble::uncollected(config).is_empty();
     Ok(match (asked, whole) {
         (false, _) => Exit::Connection,
         (true, false) => Exit::Collection,

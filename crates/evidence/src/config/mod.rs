@@ -143,6 +143,7 @@ impl Config {
         let variables = |name: &str| env.var_os(name).map(OsStr::to_os_string);
         let guard = |key: &str, value: &Guarded<'_>| file.check(key, value);
         file::DOCUMENT.decode(file.path(), bytes, &variables, &guard, |decoder, fields| {
+            decoder.now = env.started().as_second();
             file::decode(decoder, fields, file.path(), hex::encode(Sha256::digest(bytes)))
         })
     }

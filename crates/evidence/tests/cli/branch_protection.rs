@@ -179,15 +179,13 @@ fn listed_and_vanished_between_the_calls() {
     let lab = Lab::new(acme().repository(sound("web").vanished()));
     // Only discovery lists the repository: the host hides it from every other call.
     let lab = lab.with(|config| config.controls("[CC7.2]"));
-    let run = lab.collect(&[]);
-    let found = run.bundle().check("CC7.2", "acme/web");
-    assert_eq!(found, ("not_verifiable".into(), "permission_denied".into()));
+    expect(&lab, &warned("not_verifiable", "not_found", &["not_found"]));
 }
 
 #[test]
 fn upgrade_of_the_plan() {
     let web = repository("web").protection("main", strong()).plan_limited();
-    expect(&lab(web), &warned("not_verifiable", "plan_limit", &["plan_limit"]));
+    expect(&lab(web), &warned("fail", "branch_unprotected", &["branch_unprotected"]));
 }
 
 #[test]
@@ -200,7 +198,11 @@ fn resource_not_accessible() {
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
     let bundle = expect(&lab, &outcome("not_verifiable", "permission_denied"));
     let actual = bundle.check_record("CC7.2", "acme/web")["actual"].clone();
-    assert_eq!(actual, "branch protection: Resource not accessible by personal access token");
+    assert_eq!(
+        actual,
+        "branch protection: Resource not accessible by personal access token; the host reports a branch protection \
+         rule with 1 required status check: ci/build"
+    );
 }
 
 #[test]

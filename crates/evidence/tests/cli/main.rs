@@ -46,6 +46,7 @@ mod signals;
 mod spelling;
 mod texts;
 mod trust;
+mod truth;
 mod two_factor;
 mod upload;
 mod verifier;

@@ -143,7 +143,8 @@ fn an_answer_of_another_form_is_an_error_and_never_a_finding() {
         "{\"PasswordPolicy\": {\"MinimumPasswordLength\": 14}}",
     ];
     for text in texts {
-        let fault = Fault::on("iam:*").kind(FaultKind::Status(200, Body::Text(text.to_string())));
+        let fault = Fault::on("iam:GetAccountPasswordPolicy")
+            .kind(FaultKind::Status(200, Body::Text(text.to_string())));
         let collected = collect(&good().fault(fault).serve().unwrap(), ONE);
         assert_eq!(collected.of("password-policy"), [(ACCOUNT, NotVerifiable, "host_error")], "{text}");
         assert_eq!(collected.failed.len(), 1);

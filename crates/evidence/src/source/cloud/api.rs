@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures_util::FutureExt as _;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
@@ -13,13 +13,13 @@ use url::form_urlencoded::Serializer;
 use super::NAME;
 use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
+    GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
 };
 use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::login::{Login, Renewal};
-use super::record::{EventSelectors, PasswordPolicy, Trail, TrailStatus};
+use super::record::{AccountSummary, EventSelectors, PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::subject;
 use super::wire::{Caller, LogGroupPage, RoleLogin};
@@ -45,12 +45,21 @@ pub(super) struct Host {
     account: Arc<OnceLock<String>>,
 }
 
+/// When a run began.
+#[derive(Debug, Clone, Copy)]
+struct Began {
+    at: Timestamp,
+    /// Whether the time was given, and so does not depend on this machine's clock.
+    is_fixed: bool,
+}
+
 /// The hosts of one run, each created on first use. Each has its own gate, so that a refusal in one region does not
 /// block the others.
 pub(super) struct Hosts {
     first: Arc<Host>,
     login: Arc<Login>,
     skew: Arc<Skew>,
+    began: Began,
     address: Option<url::Url>,
     /// The account, once it is known.
     account: Arc<OnceLock<String>>,
@@ -89,7 +98,9 @@ impl Hosts {
         let (first_login, first_account) = (Arc::clone(&login), Arc::clone(&account));
         let first =
             Host { client, login: first_login, endpoint, region: home.clone(), account: first_account };
-        Ok(Hosts { first: Arc::new(first), login, skew, address, account, others: Mutex::default() })
+        let env = &surroundings.env;
+        let began = Began { at: env.started(), is_fixed: env.fixed_time().is_some() };
+        Ok(Hosts { first: Arc::new(first), login, skew, began, address, account, others: Mutex::default() })
     }
 
     /// The same hosts, called with the role's temporary credentials, which are renewed before they expire.
@@ -113,7 +124,7 @@ impl Hosts {
         let account = Arc::default();
         let first = Arc::new(self.sibling(&login, &account, &self.first.endpoint, &self.first.region));
         let (skew, address) = (Arc::clone(&self.skew), self.address.clone());
-        Ok(Hosts { first, login, skew, address, account, others: Mutex::default() })
+        Ok(Hosts { first, login, skew, began: self.began, address, account, others: Mutex::default() })
     }
 
     /// Says which account the credentials belong to: from now on, answers about others are refused.
@@ -179,6 +190,13 @@ impl Hosts {
         paused.chain([self.first.client.paused()]).max().unwrap_or(SignedDuration::ZERO)
     }
 
+    /// When the run began, from which ages count: by the provider's clock, as far as it is known to differ.
+    pub(super) fn began(&self) -> Timestamp {
+        let Began { at, is_fixed } = self.began;
+        let skew = SignedDuration::from_secs(if is_fixed { 0 } else { self.skew() });
+        at.checked_add(skew).unwrap_or(at)
+    }
+
     /// How many seconds this machine's clock is behind the provider's, if a refusal revealed it; else 0.
     pub(super) fn skew(&self) -> i64 {
         self.skew.seconds()
@@ -202,6 +220,10 @@ impl Host {
 
     pub(super) async fn password_policy(&self) -> Result<Answered<PasswordPolicy>, CallError> {
         self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], None).await
+    }
+
+    pub(super) async fn account_summary(&self) -> Result<Answered<AccountSummary>, CallError> {
+        self.ask(&GET_ACCOUNT_SUMMARY, &[], None).await
     }
 
     /// The trails that the region shows, including those of other home regions. Otherwise an account whose only trail

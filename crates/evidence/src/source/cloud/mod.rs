@@ -19,6 +19,7 @@ mod collect;
 pub mod config;
 mod connect;
 mod dialect;
+mod elsewhere;
 pub(crate) mod endpoint;
 mod found;
 mod interpret;
@@ -172,7 +173,7 @@ impl Session for CloudSession {
             let mut plan = Plan::default();
             let mut requests = 1 + u64::from(self.config.role.is_some());
             requests += saturating_u64(self.config.accounts.len());
-            let mut log_groups = 0;
+            let (mut more_requests, mut log_groups) = (0, 0);
             for opened in &self.accounts {
                 let account = match opened {
                     Opened::Account(account) => account.plan().await,
@@ -182,6 +183,7 @@ impl Session for CloudSession {
                     }
                 };
                 requests += account.requests;
+                more_requests += account.more_requests;
                 log_groups += account.log_groups;
                 plan.missing.extend(account.missing);
                 for (kind, count) in account.artifacts {
@@ -194,7 +196,7 @@ impl Session for CloudSession {
             // A refused setting is not an artifact; the warnings have reported it.
             plan.artifacts.retain(|(_, count)| *count > 0);
             plan.requests_minimum = requests;
-            plan.requests_maximum = requests;
+            plan.requests_maximum = requests + more_requests;
             plan.estimated_bytes = estimate::DOCUMENTS
                 + plan.artifact_count() * estimate::CLOUD_ARTIFACT
                 + log_groups * estimate::LOG_GROUP;

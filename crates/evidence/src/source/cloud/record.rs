@@ -18,6 +18,13 @@ pub(super) struct PasswordPolicyRecord {
     pub(super) policy: PasswordPolicy,
 }
 
+/// `account_summary.json`: of `GetAccountSummary`, the number of users.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct AccountSummary {
+    #[serde(rename = "Users")]
+    pub(super) users: u64,
+}
+
 /// `PasswordPolicy` of `GetAccountPasswordPolicy`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "PascalCase")]

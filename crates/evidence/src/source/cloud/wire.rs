@@ -8,7 +8,7 @@
 use evidence_bundle::text::Printable;
 use serde::Deserialize;
 
-use super::record::{EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
+use super::record::{AccountSummary, EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
@@ -94,6 +94,26 @@ pub(super) fn password_policy(bytes: &[u8]) -> Result<PasswordPolicy, ParseError
         password_reuse_prevention: field(policy, "PasswordReusePrevention")?,
         hard_expiry: field(policy, "HardExpiry")?,
     })
+}
+
+/// `GetAccountSummary`: an unordered map, of which only the number of users is read.
+pub(super) fn account_summary(bytes: &[u8]) -> Result<AccountSummary, ParseError> {
+    let root = answer(bytes, "GetAccountSummaryResponse")?;
+    let map = required(required(&root, "GetAccountSummaryResult")?, "SummaryMap")?;
+    let mut users = None;
+    for entry in &map.children {
+        if entry.child("key")?.and_then(Element::text) != Some("Users") {
+            continue;
+        }
+        let Field::Value(count) = field(entry, "value")? else {
+            return Err(ParseError::Shape("Users has no value".to_string()));
+        };
+        if users.replace(count).is_some() {
+            return Err(ParseError::Shape("Users is reported twice".to_string()));
+        }
+    }
+    let users = users.ok_or_else(|| ParseError::Shape("no Users in SummaryMap".to_string()))?;
+    Ok(AccountSummary { users })
 }
 
 fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {

@@ -10,10 +10,10 @@ use std::sync::{Arc, LazyLock};
 use super::answer::said;
 use super::interpret::{self, RepositoryName};
 use super::owners;
-use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
+use super::record::{BranchProtection, BranchRule, BranchState, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
 use super::subject;
-use super::wire::{self, BranchRecord, Contents, Listing, Organization, Repository};
+use super::wire::{self, Contents, Listing, Organization, Repository};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
 use crate::source::CollectionItem;
@@ -204,15 +204,17 @@ const fn directory(name: &'static str, times: &'static str) -> Call<Listing> {
 }
 
 /// A branch. Only its name and whether it is protected are kept, because the commit names people.
-pub(super) static BRANCH: Call<BranchRecord> = Call {
+pub(super) static BRANCH: Call<BranchState> = Call {
     name: "/repos/{owner}/{repo}/branches/{branch}",
-    purpose: "`branch-protection`: no classic rule, in an answer that has an entity tag",
-    times: "once for a repository without classic protection, with `revalidate: true`",
+    purpose: "`branch-protection`: whether there is a classic rule, where the host hides the rule; no classic rule, in \
+              an answer that has an entity tag",
+    times: "once for a repository whose classic protection is hidden and that no ruleset protects, and with \
+            `revalidate: true` for one without classic protection",
     kind: Some("branches"),
     media_type: JSON,
     // A commit with a long message and signature.
     limit: 4 * MIB,
-    parse: BranchRecord::parse,
+    parse: wire::branch,
     subject: Some(subject::BRANCH),
     keep: Some(Keeping::new(11, wire::json_bytes)),
 };
@@ -222,8 +224,8 @@ pub(super) static BRANCH: Call<BranchRecord> = Call {
 pub(super) static REPOSITORY: Call<Repository> = Call {
     name: "/repos/{owner}/{repo}",
     purpose: "default branch and archived state; distinguishing \"no such repository\" from \"not visible to the token\"",
-    times: "once for a repository that `repos` lists, if `branch` names no branch or an answer is `Not Found`; never \
-            after discovery",
+    times: "once for a repository that `repos` lists, if `branch` names no branch or an answer is `Not Found`; after \
+            discovery, once for a repository about which every answer is `Not Found`",
     kind: Some("repository"),
     media_type: JSON,
     // A real answer is under 20 kB.
@@ -251,7 +253,8 @@ pub(super) static RULES: Call<Vec<BranchRule>> = Call {
 pub(super) static RULESET: Call<Ruleset> = Call {
     name: "/repos/{owner}/{repo}/rulesets/{ruleset}",
     purpose: "`branch-protection`: who can bypass a ruleset",
-    times: "once for each ruleset of a repository on whose bypass list the result depends",
+    times: "once for each ruleset of a repository on whose bypass list the result depends; an organization's ruleset \
+            once for all repositories, if the user is an organization owner",
     kind: Some("rulesets"),
     media_type: JSON,
     limit: 4 * MIB,

@@ -15,9 +15,11 @@ use super::dialect::CodeHostDialect;
 use super::preflight::Preflight;
 use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
+use super::shared::Shared;
 use super::token::Token;
 use super::topic::Topic;
 use super::{CodeHostSession, NAME, wire};
+use crate::clock;
 use crate::env::Env;
 use crate::observation::Field;
 use crate::report::SourceWatch;
@@ -81,7 +83,8 @@ pub(super) async fn connect(
         (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
         (_, kind) => kind,
     };
-    let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
+    let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.started());
+    warnings.extend(clock::skewed(&meta, NAME, &config.org));
     warnings.extend(no_cache.map(|text| {
         let message = format!("nothing is revalidated, so everything is read again: {text}");
         warning("records_not_kept", message, &config)
@@ -99,6 +102,8 @@ pub(super) async fn connect(
         requests,
         warnings,
         preflight,
+        shared: Shared::default(),
+        env: surroundings.env.clone(),
     };
     session.preflight().await;
     Ok(session)
@@ -218,6 +223,19 @@ fn warnings(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code: &str, message: String| warnings.push(warning(code, message, config));
+    let undecided: Vec<String> = config
+        .exclude
+        .iter()
+        .filter(|excluded| excluded.reason.is_none())
+        .map(|excluded| format!("{}/{}", config.org, excluded.pattern))
+        .collect();
+    if let [first, others @ ..] = undecided.as_slice() {
+        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        let text = format!(
+            "the exclusion of {first}{more} has no reason: add `reason` and `approved_by` in `exclude`"
+        );
+        warn("exclusion_without_reason", text);
+    }
     if config.wants(&TWO_FACTOR_REQUIRED) {
         let shown = match organization.settings.two_factor_requirement_enabled {
             Field::Value(_) => None,

@@ -3,7 +3,7 @@
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
 //! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
 //! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect` and `preflight`
-//! are the connection test, `population`, `exclusion` and `collect` the collection, and `plan` its size. This file
+//! are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
@@ -29,6 +29,7 @@ mod preflight;
 pub mod record;
 pub mod rules;
 mod scopes;
+mod shared;
 mod subject;
 mod token;
 mod topic;
@@ -47,6 +48,7 @@ use self::config::{CodeHostConfig, Repositories};
 use self::preflight::Preflight;
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
+use self::shared::Shared;
 use self::topic::Topic;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
@@ -93,7 +95,7 @@ impl Configured for CodeHostConfig {
             ("org", self.org.as_str().into()),
             ("api_url", self.api_url.as_str().into()),
             ("repos", repos),
-            ("exclude", named(&self.exclude)),
+            ("exclude", self.exclude.iter().map(|excluded| excluded.setting(&self.org)).collect()),
             ("branch", self.branch.text().into()),
             ("codeowners_errors", self.codeowners_errors.into()),
         ]
@@ -137,6 +139,8 @@ pub struct CodeHostSession {
     requests: Vec<Asked>,
     warnings: Vec<Warning>,
     preflight: Preflight,
+    shared: Shared,
+    env: Env,
 }
 
 impl CodeHostSession {

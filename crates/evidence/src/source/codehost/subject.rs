@@ -4,8 +4,8 @@
 //! each call compares what its answers name. After a redirect, the owner and the name of a repository may differ, since
 //! the host redirects after a rename: `interpret` decides about the owner.
 
-use super::record::{BranchProtection, BranchRule, Ruleset};
-use super::wire::{BranchRecord, Contents, Listing, Organization, Repository};
+use super::record::{BranchProtection, BranchRule, BranchState, Ruleset};
+use super::wire::{Contents, Listing, Organization, Repository};
 use crate::observation::Field;
 use evidence_http::call::decoded;
 use evidence_http::{AskedAbout, Subject};
@@ -27,7 +27,7 @@ pub(super) const REPOSITORY: Subject<Repository> = Subject {
 pub(super) const PROTECTION: Subject<BranchProtection> =
     Subject { fields: "`url`", other: |protection, about| of_address(protection.url.value()?, about) };
 
-pub(super) const BRANCH: Subject<BranchRecord> =
+pub(super) const BRANCH: Subject<BranchState> =
     Subject { fields: "`_links.self`", other: |branch, about| of_address(branch.address()?, about) };
 
 pub(super) const CONTENTS: Subject<Contents> = Subject {

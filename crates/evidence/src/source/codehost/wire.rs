@@ -13,9 +13,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::record::{BranchProtection, BranchRule, CodeownersErrors, OrganizationSettings, Ruleset};
+use super::record::{
+    BranchProtection, BranchRule, BranchState, CodeownersErrors, OrganizationSettings, Ruleset,
+};
 use super::rules::branch_protection;
-use crate::json::{Object, object, section};
+use crate::json::{Object, object};
 use crate::observation::Field;
 use evidence_http::ParseError;
 
@@ -63,6 +65,9 @@ pub(super) struct Repository {
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) archived: Option<bool>,
+    /// Disabled by the host, so that its contents cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) disabled: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) default_branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -353,54 +358,13 @@ pub(super) fn reduced_listing(listing: &Listing) -> Vec<u8> {
     if listing.whole { json_bytes(&listing.entries) } else { b"[{}]".to_vec() }
 }
 
-/// `GET /repos/{owner}/{repo}/branches/{branch}`, without the commit.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-pub(super) struct BranchRecord {
-    pub(super) name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    protected: Option<bool>,
-    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
-    protection: Field<ClassicState>,
-    /// Not kept: a kept record has been compared.
-    #[serde(rename = "_links", skip_serializing)]
-    links: Option<Links>,
-}
-
-/// The addresses of a branch.
-#[derive(Debug, Clone, Deserialize)]
-struct Links {
-    #[serde(rename = "self")]
-    itself: Option<String>,
-}
-
-/// Whether there is a classic rule.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-struct ClassicState {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    enabled: Option<bool>,
-}
-
-impl BranchRecord {
-    pub(super) fn parse(bytes: &[u8]) -> Result<BranchRecord, ParseError> {
-        let branch: BranchRecord = object(bytes)?;
-        if branch.name.is_some() && branch.protected.is_some() {
-            Ok(branch)
-        } else {
-            Err(ParseError::Shape("neither the name nor the protection of a branch".to_string()))
-        }
-    }
-
-    pub(super) fn address(&self) -> Option<&str> {
-        self.links.as_ref()?.itself.as_deref()
-    }
-
-    /// Whether the host reports that no classic rule protects the branch. A ruleset also sets `protected`, while
-    /// `protection` covers only the classic rule; older servers omit it.
-    pub(super) fn has_no_classic_rule(&self) -> bool {
-        match self.protection.value().and_then(|classic| classic.enabled) {
-            Some(enabled) => !enabled,
-            None => self.protected == Some(false),
-        }
+/// `GET /repos/{owner}/{repo}/branches/{branch}`, without the commit, which names people.
+pub(super) fn branch(bytes: &[u8]) -> Result<BranchState, ParseError> {
+    let branch: BranchState = object(bytes)?;
+    if branch.name.value().is_some() && branch.protected.value().is_some() {
+        Ok(branch)
+    } else {
+        Err(ParseError::Shape("neither the name nor the protection of a branch".to_string()))
     }
 }
 

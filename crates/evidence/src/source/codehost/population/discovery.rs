@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::{EXCLUDED, Names, PARTIAL, Population, REPOSITORY, ScopedRepository};
 use crate::observation::{Failed, Seen};
 use crate::rule::reason;
@@ -40,19 +42,19 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Adds a page.
-    pub(super) fn add(&mut self, page: Vec<wire::Repository>) {
-        page.into_iter().for_each(|repository| self.add_repository(repository));
+    /// Adds a page that was read at this time.
+    pub(super) fn add(&mut self, page: Vec<wire::Repository>, at: Timestamp) {
+        page.into_iter().for_each(|repository| self.add_repository(repository, at));
     }
 
-    fn add_repository(&mut self, repository: wire::Repository) {
+    fn add_repository(&mut self, repository: wire::Repository, at: Timestamp) {
         if repository.id.is_some_and(|id| !self.ids.insert(id)) {
             // Pages that shifted while they were read show a repository twice.
             self.repeated += 1;
             return;
         }
         let known = repository.id.is_none() && self.is_known(&repository);
-        match self.session.scoped(&repository, &mut self.names) {
+        match self.session.scoped(&repository, &mut self.names, at) {
             // Without an id, a repeated name is the same repository on two pages that shifted.
             Err(_) if known => {
                 self.repeated += 1;
