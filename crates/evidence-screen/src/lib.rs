@@ -14,6 +14,7 @@ mod pasted;
 mod patterns;
 mod runs;
 mod screen;
+mod shape;
 mod values;
 mod views;
 mod words;

@@ -5,8 +5,8 @@
 
 use base64::Engine as _;
 
-use super::credible::{LENIENT, contains, entropy, is_mixed_case, is_placeholder, is_sequence};
 use super::names;
+use super::shape::{LENIENT, contains, entropy, is_mixed_case, is_placeholder, is_sequence};
 
 /// Whether a value looks like a token, if only its place suggests that it is one.
 pub(super) fn is_opaque(value: &[u8]) -> bool {

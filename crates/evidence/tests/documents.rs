@@ -28,7 +28,7 @@ use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
 
 /// Flags of other programs in the documents.
-const FOREIGN_FLAGS: &[&str] = &["--format", "--user"];
+const FOREIGN_FLAGS: &[&str] = &["--format", "--password", "--token", "--user"];
 
 /// The releases page, as the code host resolves the README's relative link: outside the repository's files.
 const HOSTED: &str = "../../releases";

@@ -515,7 +515,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
             control.checks = (0..300)
                 .map(|n| Check {
                     reason: format!("reason {}", n / 5),
-                    subject: format!("{n}{}", "<".repeat(200)),
+                    subject: format!("{n}{}", "<".repeat(600)),
                     ..check.clone()
                 })
                 .collect();

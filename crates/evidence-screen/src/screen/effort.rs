@@ -3,13 +3,34 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::search::TextOrigin;
+use crate::patterns::{Confidence, Pattern};
 use crate::views::View;
 
 /// How many bytes of views to search for each byte of the text, and how many whatever its length. Ordinary evidence
 /// needs less than a quarter.
 const TIMES: usize = 12;
 const LEAST: usize = 256 * 1024;
+
+/// The origin of a text, which decides what to search for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum TextOrigin {
+    /// The original text: everything.
+    Plain,
+    /// Decoded text: certain findings only.
+    Decoded,
+    /// Joined lines: certain findings only, and no credential that only its place identifies.
+    Joined,
+}
+
+impl TextOrigin {
+    pub(super) fn wants(self, rule: &Pattern) -> bool {
+        match self {
+            TextOrigin::Plain => true,
+            TextOrigin::Decoded => rule.confidence == Confidence::High,
+            TextOrigin::Joined => rule.confidence == Confidence::High && rule.may_be_cut,
+        }
+    }
+}
 
 pub(super) struct Effort {
     left: usize,

@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock};
 
 use memchr::memchr_iter;
 
-use super::effort::Effort;
+use super::effort::{Effort, TextOrigin};
 use super::rule::{Area, Compiled, Text};
 use super::{ENTANGLED, Finding, OWN_CREDENTIAL};
 use crate::credible;
@@ -32,27 +32,6 @@ pub(super) struct Inner {
     /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, with the same
     /// findings.
     pub(super) prefilter: Option<Words<Keys>>,
-}
-
-/// The origin of a text, which decides what to search for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum TextOrigin {
-    /// The original text: everything.
-    Plain,
-    /// Decoded text: certain findings only.
-    Decoded,
-    /// Joined lines: certain findings only, and no credential that only its place identifies.
-    Joined,
-}
-
-impl TextOrigin {
-    fn wants(self, rule: &Pattern) -> bool {
-        match self {
-            TextOrigin::Plain => true,
-            TextOrigin::Decoded => rule.confidence == Confidence::High,
-            TextOrigin::Joined => rule.confidence == Confidence::High && rule.may_be_cut,
-        }
-    }
 }
 
 /// A text and where it comes from.
