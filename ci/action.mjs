@@ -293,16 +293,22 @@ const tests = {
     assert.equal(caches.size, 2);
     assert(await use({ config, inputs: { cache: "true", "artifact-name": "evidence" } }).then((run) => run.failed === null));
   },
-  async "a public repository is refused, unless nothing of the evidence gets there"() {
+  async "a repository that is not known to be private or internal is refused, unless nothing of the evidence gets there"() {
     const nothing = { "upload-artifact": "false", summary: "false" };
-    for (const inputs of [{}, { ...nothing, cache: "true" }, { ...nothing, summary: "true" }]) {
-      const run = await use({ visibility: "public", inputs });
-      assert.equal(run.failed?.step, "Install evidence");
-      assert.match(run.log, /this repository is public/);
+    const refusals = { public: /this repository is public/, "": /does not report that the repository is private/, "private,": /does not report/ };
+    for (const [visibility, text] of Object.entries(refusals)) {
+      for (const inputs of [{}, { ...nothing, cache: "true" }, { ...nothing, summary: "true" }]) {
+        const run = await use({ visibility, inputs });
+        assert.equal(run.failed?.step, "Install evidence");
+        assert.match(run.log, text);
+      }
+      const run = await use({ visibility, inputs: nothing });
+      assert.equal(run.failed, null, run.log);
+      assert.deepEqual([run.artifact, run.summary], [null, ""]);
     }
-    const run = await use({ visibility: "public", inputs: nothing });
-    assert.equal(run.failed, null, run.log);
-    assert.deepEqual([run.artifact, run.summary], [null, ""]);
+    // An event without the field: older servers send such a one for a schedule.
+    assert.equal((await use({ visibility: null })).failed?.step, "Install evidence");
+    assert.equal((await use({ visibility: "internal" })).failed, null);
   },
   async "inputs are refused or are data, and never script"() {
     for (const inputs of [{ cache: "yes" }, { "fail-on": "1;touch pwned" }, { version: "1.0.0/../.." }]) {

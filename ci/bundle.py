@@ -140,7 +140,9 @@ class Tool:
         }
         # JSON is YAML.
         (directory / "evidence.yaml").write_text(json.dumps(configuration, indent=1))
-        done = self.run(directory, variables, "collect", "--verbose", "--output", directory / "bundles")
+        # Named, because the key is in another folder.
+        named = ("--config", "evidence.yaml", "--output", directory / "bundles")
+        done = self.run(directory, variables, "collect", "--verbose", *named)
         paths = list((directory / "bundles").glob("*")) if (directory / "bundles").exists() else []
         if not paths:
             return Run(done.returncode, done.stdout, done.stderr, None, None)

@@ -160,6 +160,7 @@ def allowed(check):
         {
             "sts:GetCallerIdentity": 1,
             "iam:GetAccountPasswordPolicy": 1,
+            "iam:GetAccountSummary": 1,
             "cloudtrail:DescribeTrails": 2,
             "cloudtrail:GetTrailStatus": 1,
             "logs:DescribeLogGroups": 4,
@@ -194,6 +195,7 @@ def denied(check, action):
     status = f"trail_{TRAIL}_status.json"
     artifacts = {
         "iam:GetAccountPasswordPolicy": ["password_policy.json"],
+        "iam:GetAccountSummary": ["account_summary.json"],
         # Without the list there is no trail to ask about.
         "cloudtrail:DescribeTrails": ["audit_trails.json", status],
         "cloudtrail:GetTrailStatus": [status],
@@ -205,7 +207,7 @@ def denied(check, action):
     control, other = ("CC6.1", "CC7.2") if action.startswith("iam:") else ("CC7.2", "CC6.1")
     expect(control, bundle.control(control)["status"], "not_verifiable")
     expect(other, bundle.control(other)["status"], delivered(check.provider) if other == "CC7.2" else "pass")
-    good = {("pass", "ok"), ("not_verifiable", "trail_not_delivered_yet")}
+    good = {("pass", "ok"), ("not_verifiable", "delivery_unconfirmed")}
     refused = set().union(*bundle.checks(control).values()) - good
     expect(f"checks of {control}", sorted(refused), [("not_verifiable", "permission_denied")])
 
@@ -242,7 +244,7 @@ def weak_password_policy(check):
     # The least that passes; 14 is recommended.
     with check.provider.password_policy(GOOD_POLICY | {"MinimumPasswordLength": 8}), check.collected(["CC6.1"]) as run:
         expect("CC6.1 with 8 characters", run.expect_bundle(0).control("CC6.1")["status"], "pass")
-    expect("only what CC6.1 needs", dict(run.actions), {"sts:GetCallerIdentity": 1, "iam:GetAccountPasswordPolicy": 1})
+    expect("only what CC6.1 needs", dict(run.actions), {"sts:GetCallerIdentity": 1, "iam:GetAccountPasswordPolicy": 1, "iam:GetAccountSummary": 1})
 
 
 def trail_not_logging(check):
@@ -328,6 +330,7 @@ def throttled(check):
         {
             "sts:GetCallerIdentity": 1,
             "iam:GetAccountPasswordPolicy": 2,
+            "iam:GetAccountSummary": 2,
             "cloudtrail:DescribeTrails": 3,
             "cloudtrail:GetTrailStatus": 2,
             "logs:DescribeLogGroups": 5,
@@ -341,7 +344,7 @@ def a_page_that_never_comes(check):
     with check.collected(throttle_after={"logs:DescribeLogGroups": 2}) as run:
         bundle = run.expect_bundle(3, complete=False)
     expect("log retention", bundle.checks("CC7.2")["log-retention"], {("not_verifiable", "host_error")})
-    reason = "trail_not_delivered_yet" if delivered(check.provider) == "not_verifiable" else "ok"
+    reason = "delivery_unconfirmed" if delivered(check.provider) == "not_verifiable" else "ok"
     expect("audit trail", bundle.checks("CC7.2")["audit-trail"], {(delivered(check.provider), reason)})
     expect("CC6.1", bundle.control("CC6.1")["status"], "pass")
     expect("five attempts", run.actions["logs:DescribeLogGroups"], 2 + 5)

@@ -22,6 +22,7 @@ EXTERNAL_ID = "acme-42"
 # The permissions in docs/sources/cloud.md; `sts:GetCallerIdentity` needs none.
 READING = (
     "iam:GetAccountPasswordPolicy",
+    "iam:GetAccountSummary",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
     "cloudtrail:GetEventSelectors",

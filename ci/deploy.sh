@@ -20,6 +20,35 @@ check-jsonschema --schemafile "$work/schema.json" dist/systemd/example.yaml depl
 check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml >"$log" 2>&1 || fail "deploy/compose.yaml"
 echo "ok   the configurations and compose.yaml fit their schemas"
 
+# pin.sh with a stand-in for Docker; then every image of compose.yaml is pinned, or comes from a file.
+mkdir "$work/fake"
+cat >"$work/fake/docker" <<'SH'
+#!/bin/sh
+case $1 in
+  pull) [ "$FAKE_PULL" != fails ] || { echo "no such host" >&2; exit 1; } ;;
+  image) eval "image=\${$#}"; echo "${image%%:*}@sha256:$(echo "$image" | sha256sum | cut -d' ' -f1)" ;;
+esac
+SH
+chmod +x "$work/fake/docker"
+echo EVIDENCE_HOST=evidence.example.com >"$work/env"
+if PATH=$work/fake:$PATH FAKE_PULL=fails deploy/pin.sh >"$log" 2>&1; then fail "pin.sh without a registry"; fi
+PATH=$work/fake:$PATH FAKE_PULL=works deploy/pin.sh >>"$work/env" 2>"$log" || fail "pin.sh"
+python3 - "$work/env" >"$log" 2>&1 <<'PYTHON' || fail "the images of compose.yaml"
+import re, sys, yaml
+known = dict(line.strip().split("=", 1) for line in open(sys.argv[1]))
+def value(match):
+    name, default = re.fullmatch(r"(\w+)(?::-(.*)|:\?.*)?", match[1]).groups()
+    return known[name] if name in known else default
+images = {}
+for name, service in yaml.safe_load(open("deploy/compose.yaml"))["services"].items():
+    images[name] = re.sub(r"\$\{([^}]*)\}", value, service["image"])
+assert set(images) == {"platform", "database", "proxy"}, images
+assert re.fullmatch(r"localhost/evidence-platform:[0-9.]+", images.pop("platform")), images
+for image in images.values():
+    assert re.fullmatch(r"[a-z]+@sha256:[0-9a-f]{64}", image), image
+PYTHON
+echo "ok   compose starts other images by digest only"
+
 if need caddy "the check of the Caddyfile"; then
   EVIDENCE_HOST=evidence.example.com XDG_DATA_HOME=$work HOME=$work caddy validate --adapter caddyfile --config deploy/Caddyfile >"$log" 2>&1 || fail "the Caddyfile"
   caddy fmt --diff deploy/Caddyfile >"$log" 2>&1 || fail "the form of the Caddyfile"
@@ -28,22 +57,39 @@ fi
 
 if need kubectl "the check of the files for Kubernetes"; then
   for base in collect platform; do kubectl kustomize "deploy/kubernetes/$base" >"$work/$base.yaml" 2>"$log" || fail "kustomize of $base"; done
-  kubernetes-validate --strict "$work"/{collect,platform}.yaml >"$log" 2>&1 || fail "the schema of Kubernetes"
-  python3 - "$work"/{collect,platform}.yaml >"$log" 2>&1 <<'PYTHON' || fail "the profile restricted"
-import sys, yaml
+  # The overlay of the documentation.
+  mkdir -p "$work/overlay/evidence"
+  cp -r deploy "$work/overlay/evidence/deploy"
+  cp deploy/kubernetes/collect/evidence.yaml "$work/overlay"
+  sed -n '/^# kustomization.yaml$/,/^```$/{/^```$/!p}' docs/deploy.md >"$work/overlay/kustomization.yaml"
+  kubectl kustomize "$work/overlay" >"$work/both.yaml" 2>"$log" || fail "kustomize of the documented overlay"
+  kubernetes-validate --strict "$work"/{collect,platform,both}.yaml >"$log" 2>&1 || fail "the schema of Kubernetes"
+  python3 - "$work"/{collect,platform,both}.yaml >"$log" 2>&1 <<'PYTHON' || fail "the profile restricted, digests, network policies"
+import re, sys, yaml
 pods = []
-def find(value):
+def find(value, labels=None):
     if isinstance(value, dict):
         if "containers" in value:
-            pods.append(value)
+            pods.append((value, labels))
+        labels = value.get("metadata", {}).get("labels") if "spec" in value else labels
         for inner in value.values():
-            find(inner)
+            find(inner, labels)
     elif isinstance(value, list):
         for inner in value:
-            find(inner)
+            find(inner, labels)
 for path in sys.argv[1:]:
-    find(list(yaml.safe_load_all(open(path))))
-assert len(pods) == 2, pods
+    objects = list(yaml.safe_load_all(open(path)))
+    before = len(pods)
+    find(objects)
+    policies = [one["spec"] for one in objects if one["kind"] == "NetworkPolicy"]
+    for pod, labels in pods[before:]:
+        mine = [policy for policy in policies if policy["podSelector"]["matchLabels"].items() <= (labels or {}).items()]
+        assert len(mine) == 1 and set(mine[0]["policyTypes"]) == {"Ingress", "Egress"}, (labels, policies)
+        for container in pod["containers"]:
+            pinned = re.fullmatch(r"registry\.example\.com/[a-z-]+@sha256:(\d)\1{63}", container["image"])
+            assert pinned or not path.endswith("both.yaml"), container["image"]
+assert len(pods) == 4, pods
+pods = [pod for pod, _ in pods]
 volumes = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
 for pod in pods:
     assert not {"hostNetwork", "hostPID", "hostIPC"} & set(pod), pod
@@ -58,7 +104,7 @@ for pod in pods:
         assert context["readOnlyRootFilesystem"] is True, context
         assert ":" in container["image"], container["image"]
 PYTHON
-  echo "ok   kustomize, the schema of Kubernetes, the profile restricted"
+  echo "ok   kustomize, the schema of Kubernetes, the profile restricted, digests and network policies"
 fi
 # The same version in all of them.
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)

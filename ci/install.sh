@@ -10,6 +10,7 @@ while read -r program packages; do
   # shellcheck disable=SC2206 # several packages
   command -v "$program" >/dev/null || missing+=($packages)
 done <<'PROGRAMS'
+bsdtar                  libarchive-tools
 busybox                 busybox-static
 caddy                   caddy
 chromium                chromium fonts-dejavu-core
@@ -25,6 +26,7 @@ skopeo                  skopeo
 systemd-analyze         systemd
 wine                    wine wine64
 x86_64-w64-mingw32-gcc  gcc-mingw-w64-x86-64-win32
+zsh                     zsh
 PROGRAMS
 [ ${#missing[@]} -gt 0 ] || exit 0
 install() { DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends "$@"; }

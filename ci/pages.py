@@ -115,14 +115,18 @@ class Visit:
     def picture(self, name):
         self.page.screenshot(path=PICTURES / f"{name}-{self.name}.png", full_page=True)
 
-    def check(self, name):
+    def check_around(self, name):
+        """Checks that apply to every page, for one with a frame that has its own."""
+        self.check(name, "{ iframes: false }")
+
+    def check(self, name, options="{}"):
         """Checks that apply to every page."""
         wide, window = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         if wide > window:
             self.troubles.append(f"{name} is {wide} wide in a window of {window}")
         if AXE:
             self.page.evaluate(pathlib.Path(AXE).read_text())
-            for finding in self.page.evaluate("axe.run()")["violations"]:
+            for finding in self.page.evaluate(f"axe.run({options})")["violations"]:
                 node = finding["nodes"][0]["html"][:160]
                 self.troubles.append(f"{name}: {finding['impact']} {finding['id']}: {node}")
         self.picture(name)
@@ -158,6 +162,22 @@ def tour(visit, ids, checked=True):
     if signed > table:
         visit.troubles.append("a table comes before the provenance")
     look("bundle")
+
+    # The frame belongs to no origin and has no script, not even with the browser's tools: it is only looked at.
+    page.get_by_role("link", name="Report", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Report")
+    report = page.frame_locator("iframe.report")
+    expect(report.get_by_role("heading", name="How to verify")).to_be_visible()
+    expect(page.get_by_text("The signer's report is the same.")).to_be_visible()
+    report.get_by_role("link", name="Population", exact=True).click()
+    expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}/report")
+    outside = "links => links.map(link => link.getAttribute('href')).filter(link => !link.startsWith('#'))"
+    if links := report.locator("[href]").evaluate_all(outside):
+        visit.troubles.append(f"the report has links: {links[:3]}")
+    (visit.check_around if checked else visit.picture)("report")
+    page.get_by_role("link", name="As signed, as text").click()
+    expect(page.locator("pre")).to_contain_text("<!doctype html>")
+    page.goto(f"{BASE}/bundles/{ids[-1]}")
 
     page.get_by_role("link", name="All checks").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Checks")

@@ -19,7 +19,8 @@ source "$here/browser.sh" "the pages"
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 
-"$platform" organization create "Acme & Söhne" --slug acme --data data >created
+"$platform" init --data data >created
+"$platform" organization create "Acme & Söhne" --slug acme --data data >>created
 upload=$("$platform" key create --organization acme --role upload --data data)
 read=$("$platform" key create --organization acme --role read --data data)
 "$platform" trust add --organization acme "$public_key" --data data >trusted

@@ -18,6 +18,8 @@ import zlib
 SHOWN = [
     r"\$ evidence collect$",
     r"evidence \d",
+    r"Credentials$",
+    r"  (codehost|cloud|altcloud) +[A-Z_]{3,} +http",
     r"Connections$",
     r"  (codehost|cloud) +ok ",
     r"Collection$",

@@ -16,7 +16,8 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; wait 2>/dev/null |
 
 fail() { echo "FAILED: $1"; [ ! -f log ] || tail -n 20 log; exit 1; }
 
-"$platform" organization create "Acme" --slug acme --data data >created
+"$platform" init --data data >created
+"$platform" organization create "Acme" --slug acme --data data >>created
 key=$("$platform" key create --organization acme --role upload --name ci --data data)
 reader=$("$platform" key create --organization acme --role read --name reader --data data)
 "$platform" trust add --organization acme "$public_key" --data data >trusted

@@ -37,7 +37,8 @@ fi
 # An organization with two trusted keys, one of which may be removed, and bundles that may be deleted at once.
 cd "$work"
 export EVIDENCE_PLATFORM_DATA="$work/data"
-"$platform" organization create "Acme" --slug acme >created
+"$platform" init >created
+"$platform" organization create "Acme" --slug acme >>created
 "$platform" trust add --organization acme "$bundles/key.pub.pem" >trusted
 "$platform" trust add --organization acme "$bundles/other.pub" >>trusted
 "$platform" key create --organization acme --role admin --name admin >key-admin

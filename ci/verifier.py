@@ -1,7 +1,8 @@
 """Verifies bundles with the verifier page, as an auditor would: see verifier.sh.
 
 Fails on: a verdict, reason or sentence that differs from the command line's; a request to anywhere but the page itself; an
-error in the console; a SHA-256 that is not the file's; a page wider than its window; a finding of axe-core.
+error in the console; a SHA-256 that is not the file's; a page wider than its window; a finding of axe-core; anything that
+a hostile report of a signer does, in the page or as a file.
 """
 
 import functools
@@ -17,7 +18,10 @@ import sys
 import tempfile
 import threading
 
+from playwright.sync_api import Error as Unreachable
 from playwright.sync_api import expect, sync_playwright
+
+import hostile
 
 PAGE = pathlib.Path(sys.argv[1]).resolve()
 CASES = pathlib.Path(sys.argv[2])
@@ -31,6 +35,7 @@ PHONE = {"width": 390, "height": 844}
 FIELDS = {
     "--public-key": "#key",
     "--allowed-signers": "#signers",
+    "--revoked-keys": "#revoked",
     "--fingerprint": "#fingerprint",
     "--expect-org": "#organization",
     "--max-age": "#age",
@@ -136,7 +141,7 @@ def cases(directory):
         arguments = expected["args"]
         terms = []
         for flag, value in zip(arguments[::2], arguments[1::2]):
-            if FIELDS[flag] in ("#key", "#signers"):
+            if FIELDS[flag] in ("#key", "#signers", "#revoked"):
                 shutil.copy(case / value, own)
                 value = pathlib.Path(value).name
             terms.append((flag, value))
@@ -149,7 +154,7 @@ def compare(visit, directory):
     """Every verdict of the page equals that of the command line."""
     count = 0
     for name, own, bundle, terms, code in cases(directory):
-        files = [(flag, str(own / value) if FIELDS[flag] in ("#key", "#signers") else value) for flag, value in terms]
+        files = [(flag, str(own / value) if FIELDS[flag] in ("#key", "#signers", "#revoked") else value) for flag, value in terms]
         report, said = visit.verify(str(own / bundle), files)
         expected, text, exit_code = command_line(own, bundle, terms)
         if exit_code != code:
@@ -276,6 +281,205 @@ def look(visit, bundle):
     visit.check("failed")
 
 
+# What the driver calls a frame without an address.
+QUIET = ("about:srcdoc", "about:blank", "")
+
+
+class Prison:
+    """Notices everything by which a page could leave its window: requests, navigations, windows, downloads, scripts."""
+
+    def __init__(self, context, address):
+        self.address, self.escapes, self.current = address, [], ""
+        context.on("page", lambda page: self.note(f"a new window: {page.url}"))
+        # A request that the policy forbids ends here, before the network.
+        context.on("requestfinished", self.asked)
+        context.on("requestfailed", lambda request: request.failure == "csp" or self.asked(request))
+        self.page = page = context.pages[0] if context.pages else context.new_page()
+        # The first page is no escape.
+        self.escapes.clear()
+        page.on("dialog", lambda dialog: (self.note("a dialog"), dialog.dismiss()))
+        page.on("download", lambda _: self.note("a download"))
+        page.on("console", lambda message: "SCRIPT RAN" in message.text and "Content Security" not in message.text and self.note("a script"))
+        page.on("framenavigated", lambda frame: frame.url not in (address, *QUIET) and self.note(f"to {frame.url}"))
+
+    def asked(self, request):
+        if request.url != self.address and not request.url.startswith(("blob:", "data:")):
+            self.note(f"a request to {request.url}")
+
+    def note(self, what):
+        self.escapes.append(f"{self.current}: {what}")
+
+    def press(self, element, before=lambda: None):
+        """Every kind of click on an element, and what the keyboard can do. Returns whether all of them reached it."""
+        for kind, (button, keys) in KINDS.items():
+            self.current = f"{self.name}, {kind}"
+            before()
+            try:
+                if button:
+                    element.click(button=button, modifiers=keys, force=True, timeout=1_000, click_count=1 + (kind == "double"))
+                else:
+                    element.evaluate("element => element.focus()", timeout=1_000)
+                    self.page.keyboard.press("+".join([*keys, "Enter"]))
+            except Unreachable:
+                return False
+        self.page.wait_for_timeout(30)
+        return True
+
+
+KINDS = {
+    "left": ("left", []),
+    "middle": ("middle", []),
+    "Control": ("left", ["Control"]),
+    "Shift": ("left", ["Shift"]),
+    "Alt": ("left", ["Alt"]),
+    "Control and Shift": ("left", ["Control", "Shift"]),
+    "Enter": (None, []),
+    "Control and Enter": (None, ["Control"]),
+    "double": ("left", []),
+}
+
+
+def hostile_bundle(directory):
+    """A bundle whose signer wrote a hostile report and hostile names, and the key to trust."""
+    key = directory / "stranger.pem"
+    subprocess.run([EVIDENCE, "keygen", "-o", key], check=True, capture_output=True)
+    bundle = directory / "hostile.tar.gz"
+    hostile.resigned(BUNDLES[-1], key, bundle, {"derived/report.html": hostile.page().encode()}, "9.9.9")
+    return bundle, key.with_suffix(".pub.pem")
+
+
+def as_signed(directory, page, into):
+    """What `evidence report --as-signed` makes of a signer's report."""
+    key, bundle = directory / "stranger.pem", directory / "opening.tar.gz"
+    hostile.resigned(BUNDLES[-1], key, bundle, {"derived/report.html": page})
+    asked = [EVIDENCE, "report", bundle, "-k", key.with_suffix(".pub.pem"), "--as-signed", "-o", into]
+    subprocess.run(asked, check=True, capture_output=True)
+
+
+def confined(browser, bundle, key, host):
+    """No click in a page that shows something of the signer's report leaves it."""
+    address = f"{host.address}/{PAGE.name}"
+    visit = Visit(browser, "hostile", address)
+    visit.troubles = []
+    page = visit.page
+    report, _ = visit.verify(str(bundle), [("--public-key", str(key))])
+    assert report["verdict"] == "verified", report
+    prison = Prison(visit.context, address)
+    page.get_by_role("tab", name="Report").click()
+    frame = page.frame_locator("#report iframe")
+    expect(frame.locator("h1")).to_be_visible()
+    expect(page.locator("#report .notice")).to_contain_text("As signed it differs.")
+    visit.check("differs")
+    shown = page.frames[-1].content()
+    if "stranger.invalid" in shown or "<script" in shown:
+        visit.troubles.append("the frame shows the signer's report")
+    # What were links is followed by the page. Nothing else is there to click on.
+    for selector in ("a[href]", "area", "form", "base", "iframe", "object", "embed"):
+        if frame.locator(selector).count():
+            visit.troubles.append(f"the frame has {selector}")
+    for kind in (".contents [data-to^='#']", "td [data-to^='..']", "p [data-to$='.csv']"):
+        prison.name = f"{kind} of the report"
+        if not prison.press(frame.locator(kind).first, page.get_by_role("tab", name="Report").click):
+            visit.troubles.append(f"{prison.current}: not reached")
+    page.get_by_role("tab", name="Report").click()
+    page.get_by_role("button", name="As signed, as text").click()
+    text = page.locator("#file pre")
+    expect(text).to_contain_text("stranger.invalid")
+    if text.evaluate("text => text.childElementCount"):
+        visit.troubles.append("the text of the report has elements")
+    visit.check("as-text")
+    prison.name = "the text of the report"
+    if not prison.press(text):
+        visit.troubles.append(f"{prison.current}: not reached")
+    # A link that is dragged onto the page, and a file dropped beside the field.
+    page.evaluate(
+        """to => { const data = new DataTransfer(); data.setData("text/uri-list", to);
+        for (const kind of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }""",
+        hostile.STRANGER,
+    )
+    page.get_by_role("tab", name="Report").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as signed").click()
+    prison.escapes = [escape for escape in prison.escapes if "a download" not in escape]
+    signed = bundle.parent / "downloaded.html"
+    signed.write_bytes(pathlib.Path(download.value.path()).read_bytes())
+    own = bundle.parent / "as-signed.html"
+    asked = [EVIDENCE, "report", bundle, "-k", key, "--as-signed", "-o", own]
+    subprocess.run(asked, check=True, capture_output=True)
+    if own.read_bytes() != signed.read_bytes():
+        visit.troubles.append("the page saves another file than the command line")
+    # What the tools of this test may not do in the frame.
+    visit.troubles = prison.escapes + [trouble for trouble in visit.troubles if "frame is sandboxed" not in trouble]
+    visit.end()
+    return own
+
+
+def powerless(browser, file, name, picture=False):
+    """The signer's report as a file: whatever it holds, it does nothing, and no click leaves it. Returns the clicks."""
+    context = browser.new_context(viewport=DESK, accept_downloads=True)
+    context.new_page()
+    prison = Prison(context, file.as_uri())
+    prison.name = prison.current = name
+    page = prison.page
+    page.goto(file.as_uri())
+    page.wait_for_timeout(300)
+    inside = page.main_frame.child_frames[0]
+    count = 0
+    if picture:
+        page.screenshot(path=PICTURES / "as-signed.png")
+        # The last one covers the rest, so it is removed before the others are clicked on.
+        whole = inside.locator("a[style*=fixed]")
+        prison.name = "whole page"
+        if not prison.press(whole):
+            prison.note("not reached")
+        whole.evaluate("whole => whole.remove()")
+        elements = inside.locator(".click")
+        for index, kind in enumerate(list(hostile.CLICKS)[:-1]):
+            prison.name = kind
+            if not prison.press(elements.nth(index)):
+                prison.note("not reached")
+            count += 1
+        if elements.count() != count:
+            prison.note(f"{elements.count()} elements for {count} kinds")
+        count += 1
+    if page.main_frame.child_frames != [inside] or inside.url not in QUIET:
+        prison.note(f"the frame is gone: {inside.url}")
+    context.close()
+    if prison.escapes:
+        raise SystemExit(f"FAILED (the signer's report, {name}):\n  " + "\n  ".join(prison.escapes))
+    return count
+
+
+def several(visit, directory):
+    """Several files at once: a verdict for each bundle, and keys are recognized by their names."""
+    page = visit.page
+    good, other = CASES / "fingerprint_ok" / "bundle.tar.gz", CASES / "gzip_fail" / "bundle.tar.gz"
+    files = [str(directory / name) for name in ("one.tar.gz", "two.tar.gz", "three.tar.gz")]
+    for source, file in zip((good, other, good), files):
+        shutil.copy(source, file)
+    reports, said = visit.verify(files, [("--public-key", str(CASES / "key.pub"))])
+    if [report["verdict"] for report in reports] != ["verified", "failed", "verified"] or "2 of 3 bundles verified" not in said[0]:
+        visit.troubles.append(f"several: {reports} {said}")
+    expect(page.locator("#contents")).to_be_hidden()
+    visit.check("several")
+    page.locator("#verdict tbody tr").nth(2).get_by_role("button", name="Open").click()
+    expect(page.locator("#headline")).to_have_text("VERIFIED")
+    expect(page.locator("#contents")).to_be_visible()
+    # The same by dropping them, with the key among them.
+    page.locator("#terms").evaluate("form => form.reset()")
+    dropped = [(pathlib.Path(file).name, list(pathlib.Path(file).read_bytes())) for file in [files[1], *files[::2]]]
+    page.evaluate(
+        """files => { const data = new DataTransfer();
+        for (const [name, bytes] of files) data.items.add(new File([new Uint8Array(bytes)], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })); }""",
+        [*dropped, ("key.pub", list((CASES / "key.pub").read_bytes()))],
+    )
+    expect(page.locator("#bundle-help")).to_contain_text("3 bundles")
+    page.get_by_role("button", name="Verify", exact=True).click()
+    expect(page.locator("#headline")).to_have_text("2 of 3 bundles verified")
+    expect(page.locator("#verdict tbody tr")).to_have_count(3)
+
+
 def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
     host = Host()
@@ -286,9 +490,17 @@ def main():
         visit = Visit(browser, "from disk", disk)
         count = compare(visit, pathlib.Path(directory))
         usage(visit, pathlib.Path(directory))
+        several(visit, pathlib.Path(directory))
         alone(visit, host)
         visit.end()
         print(f"ok   {count} bundles: the page says what the command line says")
+        own = confined(browser, *hostile_bundle(pathlib.Path(directory)), host)
+        clicks = powerless(browser, own, "all of it", picture=True)
+        for number, (name, page) in enumerate(hostile.openings().items()):
+            opening = pathlib.Path(directory) / f"opening-{number}.html"
+            as_signed(pathlib.Path(directory), page, opening)
+            powerless(browser, opening, name)
+        print(f"ok   {clicks} ways out of a hostile report, {len(KINDS)} kinds of clicks, {number + 1} openings: nothing left")
         for name, address, settings in [
             ("light", disk, {}),
             ("dark", served, {"color_scheme": "dark"}),

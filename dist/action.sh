@@ -53,9 +53,12 @@ check_inputs() {
   [[ $INPUT_FAIL_ON =~ ^([0-9]+(,[0-9]+)*)?$ ]] || fail "the input fail-on must be exit codes, separated by commas: 1,2,5,6"
   [[ $INPUT_VERSION =~ ^(v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?)?$ ]] || fail "the input version must be a version: 0.1.0"
   # Everyone can download a public repository's artifacts, read its summaries, and read its caches from a fork.
-  if [ "$REPOSITORY_VISIBILITY" = public ] && [ "$INPUT_UPLOAD_ARTIFACT$INPUT_SUMMARY$INPUT_CACHE" != falsefalsefalse ]; then
-    fail "this repository is public, and everyone could read the evidence: use a private one, or set upload-artifact, summary and cache to false"
-  fi
+  [ "$INPUT_UPLOAD_ARTIFACT$INPUT_SUMMARY$INPUT_CACHE" != falsefalsefalse ] || return 0
+  case $REPOSITORY_VISIBILITY in
+    private | internal) ;;
+    public) fail "this repository is public, and everyone could read the evidence: use a private one, or set upload-artifact, summary and cache to false" ;;
+    *) fail "the event that started this workflow does not report that the repository is private or internal, so everyone may be able to read the evidence: use an event that does, such as workflow_dispatch, or set upload-artifact, summary and cache to false" ;;
+  esac
 }
 
 fetch() {

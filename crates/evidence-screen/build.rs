@@ -18,17 +18,58 @@ const START: &str = r"(?:\A|[^0-9A-Za-z]|\\[nrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{
 const END: &str = r"(?:[^0-9A-Za-z]|\z)";
 
 /// The regular expression with its boundary, and the default context of a match.
-fn bounded(boundary: &str, regex: &str) -> Result<(String, &'static str), String> {
-    let (flags, bare) = match regex.strip_prefix("(?i)") {
-        Some(bare) => ("(?i)", bare),
-        None => ("", regex),
-    };
+fn bounded(boundary: &str, flags: &str, bare: &str) -> Result<(String, &'static str), String> {
     match boundary {
-        "none" => Ok((regex.to_string(), "anywhere")),
+        "none" => Ok((format!("{flags}{bare}"), "anywhere")),
         "start" => Ok((format!("{flags}{START}(?<span>{bare})"), "word-start")),
         "both" => Ok((format!("{flags}{START}(?<span>{bare}){END}"), "word-start")),
         other => Err(format!("no boundary: {other}")),
     }
+}
+
+/// The regular expression for joined lines: the mark of a joint may follow every character, and can be a space.
+fn joined(bare: &str) -> String {
+    let mut written = String::new();
+    let mut rest = bare;
+    while let Some(first) = rest.chars().next() {
+        let opened = ["(?:", "(?<span>", "(?<value>", "(?<"].iter().find(|group| rest.starts_with(**group));
+        let (length, is_atom) = match first {
+            '(' => (opened.map_or(1, |group| group.len()), false),
+            ')' | '|' | '?' | '*' | '+' => (1, false),
+            '{' => (rest.find('}').map_or(1, |end| end + 1), false),
+            '[' => (class(rest), true),
+            '\\' if rest.starts_with(r"\z") || rest.starts_with(r"\A") => (2, false),
+            '\\' => (if rest.starts_with(r"\x") { 4 } else { 2 }, true),
+            other => (other.len_utf8(), true),
+        };
+        let (part, behind) = rest.split_at(length);
+        let is_space = [r"\s", " "].contains(&part)
+            || part.starts_with('[')
+                && !part.starts_with("[^")
+                && (part.contains(r"\s") || part.contains(' '));
+        // What stays in a line ends at a joint.
+        let in_line =
+            part.strip_prefix("[^").filter(|rest| rest.contains(r"\n")).map(|rest| format!(r"[^\xFF{rest}"));
+        let part = in_line.as_deref().unwrap_or(part);
+        match (is_atom && in_line.is_none(), is_space) {
+            (false, _) => written.push_str(part),
+            (true, false) => write!(written, r"(?:{part}\xFF?)").unwrap_or_default(),
+            (true, true) => write!(written, r"(?:(?:{part}|\xFF)\xFF?)").unwrap_or_default(),
+        }
+        rest = behind;
+    }
+    written
+}
+
+/// The length of the class of characters with which the text begins.
+fn class(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, character)| {
+        let ends = *character == ']' && !escaped;
+        escaped = *character == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
 }
 
 /// Converts `word-start` to `WordStart`.
@@ -44,8 +85,14 @@ fn rule(entry: &Table, usual: &Table) -> Result<String, Box<dyn Error>> {
     let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_string);
     let boundary = text(fields.remove("boundary")).ok_or("boundary is no text")?;
     let regex = text(fields.remove("regex")).ok_or("there is no regex")?;
-    let (pattern, context) = bounded(&boundary, &regex)?;
+    let (flags, bare) = match regex.strip_prefix("(?i)") {
+        Some(bare) => ("(?i)", bare),
+        None => ("", regex.as_str()),
+    };
+    let (pattern, context) = bounded(&boundary, flags, bare)?;
+    let (joined, _) = bounded(&boundary, flags, &joined(bare))?;
     fields.insert("pattern".to_string(), pattern.into());
+    fields.insert("joined".to_string(), joined.into());
     fields.entry("context").or_insert_with(|| context.into());
     let mut written = String::from("Pattern {");
     for (name, value) in &fields {

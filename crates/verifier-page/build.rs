@@ -26,10 +26,12 @@ fn main() {
     let crates = own.parent().expect("the crates are in one directory");
     let workspace = crates.parent().expect("the crates are in a workspace");
     let out = PathBuf::from(variable("OUT_DIR"));
-    for name in ["evidence-text", "evidence-bundle", "evidence-view", "evidence-verifier"] {
+    for name in ["evidence-text", "evidence-bundle", "evidence-view", "evidence-report", "evidence-verifier"]
+    {
         changed(&crates.join(name).join("src"));
         changed(&crates.join(name).join("Cargo.toml"));
     }
+    changed(&crates.join("evidence-report").join("templates"));
     for path in
         [workspace.join("Cargo.toml"), workspace.join("Cargo.lock"), own.join("page"), own.join("build.rs")]
     {

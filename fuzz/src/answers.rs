@@ -53,7 +53,7 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
     assert!(!verdict.improvable || verdict.status == Status::Pass, "{verdict:?}");
     // `Value` cannot hold out-of-range numbers, which the tool skips in unused fields.
     let answer = serde_json::from_slice::<Value>(bytes).ok();
-    let Some(said) = (if call == "iam:GetAccountPasswordPolicy" { artifact } else { answer.as_ref() }) else {
+    let Some(said) = (if call.starts_with("iam:") { artifact } else { answer.as_ref() }) else {
         return;
     };
     let expected = match (call, rule) {
@@ -64,6 +64,10 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
         },
         ("/repos/{owner}/{repo}/branches/{branch}/protection", "branch-protection") => protection(said),
         (name, "branch-protection") if name.contains("/rules/branches/") => rules(said),
+        ("iam:GetAccountSummary", "password-policy") => match said["Users"].as_u64() {
+            Some(0) => Status::NotApplicable,
+            _ => Status::Fail,
+        },
         ("iam:GetAccountPasswordPolicy", "password-policy") => password(&said["PasswordPolicy"]),
         // Without its logging status, no trail passes, and a single-region one cannot pass at all.
         ("cloudtrail:DescribeTrails", "audit-trail") => {
@@ -88,7 +92,9 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
 
 /// Judged as if read in 1970, so that any delivery was today. `None` for times before or after.
 fn trail_status(said: &Value) -> Option<Status> {
-    let failed = said["LatestDeliveryError"].as_str().is_some_and(|error| !error.trim().is_empty());
+    let mut errors =
+        ["LatestDeliveryError", "LatestDigestDeliveryError"].iter().filter_map(|name| said[name].as_str());
+    let failed = errors.any(|error| !error.trim().is_empty());
     match (said["IsLogging"].as_bool(), said["LatestDeliveryTime"].as_f64()) {
         (Some(false), _) => Some(Status::Fail),
         (_, _) if failed => Some(Status::Fail),
@@ -156,7 +162,23 @@ fn rules(said: &Value) -> Status {
     };
     let listed =
         |rule: &Value| parameter(rule, "workflows").as_array().map(|workflows| !workflows.is_empty());
-    let reviews = any(of("pull_request").map(|rule| count(rule).map(|count| count > 0)).collect());
+    // Reviewers who must approve changes to every file.
+    let reviewed = |rule: &Value| {
+        let reviewers = parameter(rule, "required_reviewers");
+        reviewers.as_array().into_iter().flatten().any(|reviewer| {
+            let patterns: Vec<&str> = reviewer["file_patterns"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            reviewer["minimum_approvals"].as_u64().is_some_and(|count| count > 0)
+                && patterns.iter().any(|pattern| ["*", "**", "**/*"].contains(pattern))
+                && !patterns.iter().any(|pattern| pattern.starts_with('!'))
+        })
+    };
+    let demands = |rule| if reviewed(rule) { Some(true) } else { count(rule).map(|count| count > 0) };
+    let reviews = any(of("pull_request").map(demands).collect());
     let checks = of("required_status_checks").map(named).chain(of("workflows").map(listed));
     all(&[reviews, any(checks.collect()), None])
 }

@@ -359,16 +359,20 @@ fn apply<'a>(changes: &'a [Change<'a>], to: &mut Vec<u8>, of: fn(&'a Change<'a>)
     changes.iter().filter_map(of).for_each(|splice| splice.apply(to));
 }
 
-/// An entry according to the format's page, without code of the writer. Names of up to 100 bytes; longer ones are split
-/// if possible, else cut off.
+/// An entry according to the format's page, without code of the writer. A path of more than 100 bytes takes a pax header.
 fn entry(path: &str, contents: &[u8]) -> Vec<u8> {
-    let slashes = path.match_indices('/').map(|(at, _)| at);
-    let split = slashes.into_iter().find(|at| *at <= 155 && path.len() - at - 1 <= 100);
-    let (prefix, name) = match split {
-        _ if path.len() <= 100 => ("", path),
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => ("", path),
-    };
+    let file = block(path, contents, b'0');
+    if path.len() <= 100 {
+        return file;
+    }
+    let rest = format!(" path={path}\n");
+    let length = (1..).find(|length: &usize| length.to_string().len() + rest.len() == *length);
+    let record = format!("{}{rest}", length.unwrap_or_default());
+    [block("pax", record.as_bytes(), b'x'), file].concat()
+}
+
+/// A header and its contents.
+fn block(name: &str, contents: &[u8], kind: u8) -> Vec<u8> {
     let mut header = [0_u8; 512];
     let mut put = |at: usize, length: usize, bytes: &[u8]| {
         let length = length.min(bytes.len());
@@ -380,11 +384,12 @@ fn entry(path: &str, contents: &[u8]) -> Vec<u8> {
     put(116, 8, b"0000000");
     put(124, 12, format!("{:011o}", contents.len()).as_bytes());
     put(136, 12, format!("{CREATED_AT:011o}").as_bytes());
-    put(156, 1, b"0");
+    put(156, 1, &[kind]);
     put(257, 8, b"ustar\x0000");
-    put(329, 8, b"0000000");
-    put(337, 8, b"0000000");
-    put(345, 155, prefix.as_bytes());
+    if kind == b'0' {
+        put(329, 8, b"0000000");
+        put(337, 8, b"0000000");
+    }
     let mut entry = header.to_vec();
     entry.extend_from_slice(contents);
     entry.resize(entry.len().next_multiple_of(512), 0);

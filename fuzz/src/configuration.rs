@@ -1,15 +1,34 @@
 //! Any configuration: accepted, or refused with bounded messages that are safe to print, and with the same
-//! result each time.
+//! result each time. One that was not named leads only to the providers and to this machine.
 
 use std::path::Path;
 
-use evidence::config::{Config, ConfigError, MAX_PROBLEMS};
+use evidence::config::{Config, ConfigError, ConfigFile, MAX_PROBLEMS};
 use evidence::env::{Clock, Env};
 use evidence_bundle::text::Printable;
 
 pub fn run(bytes: &[u8]) -> bool {
     let (first, second) = (load(bytes), load(bytes));
     assert_eq!(format!("{first:?}"), format!("{second:?}"), "the same file, read twice");
+    if let Ok(found) = Config::of(ConfigFile::Found(&[]), bytes, &env()) {
+        assert!(first.is_ok(), "a file is refused only after it was named");
+        for origin in found.sources.iter().flat_map(|source| source.origins(&env())) {
+            let host = origin.url.host_str().unwrap_or_default();
+            let here = ["localhost", "[::1]"].contains(&host) || host.starts_with("127.");
+            let labels: Vec<&str> = host.split('.').collect();
+            let own = match labels.as_slice() {
+                ["api", "github", "com"] | ["admin", "googleapis", "com"] | ["iam", "amazonaws", "com"] => {
+                    true
+                }
+                [service, _, "amazonaws", "com"] | [service, _, "amazonaws", "com", "cn"] => {
+                    ["sts", "iam", "cloudtrail", "logs"].contains(service)
+                }
+                _ => false,
+            };
+            assert!(here || (own && origin.url.scheme() == "https"), "{}", origin.url);
+            assert!(origin.variables.iter().all(|name| name.contains('_')), "{:?}", origin.variables);
+        }
+    }
     match first {
         Ok(config) => {
             assert!(!config.controls.is_empty() && !config.sources.is_empty());
@@ -43,6 +62,9 @@ pub fn run(bytes: &[u8]) -> bool {
 }
 
 fn load(bytes: &[u8]) -> Result<Config, ConfigError> {
-    let env = Env::new([("HOME", "/home/auditor")], Clock::System);
-    Config::from_bytes(Path::new("evidence.yaml"), bytes, &env)
+    Config::from_bytes(Path::new("evidence.yaml"), bytes, &env())
+}
+
+fn env() -> Env {
+    Env::new([("HOME", "/home/auditor")], Clock::System)
 }

@@ -1,5 +1,5 @@
 //! The one tar header that a file of a bundle may have: POSIX.1-1988 ustar, with a pax `path` record (POSIX.1-2001) if
-//! the path does not fit.
+//! the path does not fit into the name. GNU tar writes the same bytes with `--format=posix`; see `by_hand`.
 //!
 //! The writer writes it, and the reader compares with it byte for byte. Nothing here interprets an archive.
 
@@ -40,15 +40,17 @@ pub(crate) const PAX: u8 = b'x';
 ///
 /// `None` if a number does not fit.
 pub(crate) fn encode(path: &str, size: u64, time: u64) -> Option<Vec<u8>> {
-    if let Some((prefix, name)) = split(path) {
-        return block(prefix, name, size, time, REGULAR).map(|block| block.to_vec());
+    let main = block(path.get(..field::NAME.1).unwrap_or(path), size, time, REGULAR)?;
+    if path.len() <= field::NAME.1 {
+        return Some(main.to_vec());
     }
     let record = pax_record(path);
-    let mut header = block("", PAX_NAME, u64::try_from(record.len()).ok()?, time, PAX)?.to_vec();
+    let length = u64::try_from(record.len()).ok()?;
+    let mut header = block(PAX_NAME, length, time, PAX)?.to_vec();
     header.extend_from_slice(&record);
-    header.resize(header.len() + padding(u64::try_from(record.len()).ok()?), 0);
+    header.resize(header.len() + padding(length), 0);
     // A reader without pax sees a truncated path, so the checksums fail for it, as they should.
-    header.extend_from_slice(&block("", path.get(..field::NAME.1)?, size, time, REGULAR)?);
+    header.extend_from_slice(&main);
     Some(header)
 }
 
@@ -56,17 +58,6 @@ pub(crate) fn encode(path: &str, size: u64, time: u64) -> Option<Vec<u8>> {
 pub(crate) fn padding(size: u64) -> usize {
     let over = usize::try_from(size % 512).unwrap_or(0);
     if over == 0 { 0 } else { BLOCK - over }
-}
-
-/// Prefix and name of a path that ustar can hold: no prefix if the path fits into the name, else split at the first
-/// slash that makes both fit.
-fn split(path: &str) -> Option<(&str, &str)> {
-    if path.len() <= field::NAME.1 {
-        return Some(("", path));
-    }
-    path.match_indices('/')
-        .filter_map(|(slash, _)| Some((path.get(..slash)?, path.get(slash + 1..)?)))
-        .find(|(prefix, name)| prefix.len() <= field::PREFIX.1 && name.len() <= field::NAME.1)
 }
 
 /// `<length> path=<path>\n`, where the length counts its own digits.
@@ -86,7 +77,7 @@ pub(crate) fn parse_pax_record(record: &[u8]) -> Option<&str> {
     (pax_record(path) == record).then_some(path)
 }
 
-fn block(prefix: &str, name: &str, size: u64, time: u64, kind: u8) -> Option<[u8; BLOCK]> {
+fn block(name: &str, size: u64, time: u64, kind: u8) -> Option<[u8; BLOCK]> {
     let mut block = [0; BLOCK];
     put(&mut block, field::NAME, name.as_bytes());
     put(&mut block, field::MODE, b"0000644\0");
@@ -96,9 +87,11 @@ fn block(prefix: &str, name: &str, size: u64, time: u64, kind: u8) -> Option<[u8
     put(&mut block, field::TIME, octal(time)?.as_bytes());
     put(&mut block, field::TYPE, &[kind]);
     put(&mut block, field::MAGIC, b"ustar\x0000");
-    put(&mut block, field::DEVICE_MAJOR, b"0000000\0");
-    put(&mut block, field::DEVICE_MINOR, b"0000000\0");
-    put(&mut block, field::PREFIX, prefix.as_bytes());
+    // GNU tar leaves these fields of a pax header empty.
+    if kind == REGULAR {
+        put(&mut block, field::DEVICE_MAJOR, b"0000000\0");
+        put(&mut block, field::DEVICE_MINOR, b"0000000\0");
+    }
     let sum = checksum(&block);
     // Six digits, a NUL and a space: the form of every tar since the seventh edition of Unix.
     put(&mut block, field::CHECKSUM, format!("{sum:06o}\0 ").as_bytes());
@@ -158,23 +151,22 @@ mod tests {
     }
 
     #[test]
-    fn longer_paths_split_at_the_first_slash_that_fits() {
-        let path = format!("sources/codehost/{}", "a".repeat(95));
-        let header = encode(&path, 0, 0).unwrap();
-        assert_eq!(text(get(&header, field::PREFIX)), Some("sources/codehost"));
-        let path = format!("sources/codehost/{}", "a".repeat(85));
-        let header = encode(&path, 0, 0).unwrap();
-        assert_eq!(text(get(&header, field::PREFIX)), Some("sources"));
-    }
-
-    #[test]
-    fn the_longest_paths_take_one_pax_record() {
-        let path = format!("sources/codehost/{}", "a".repeat(101));
-        let header = encode(&path, 5, 0).unwrap();
-        assert_eq!(header.len(), 3 * BLOCK);
-        let length = usize::try_from(number(get(&header, field::SIZE)).unwrap()).unwrap();
-        assert_eq!(parse_pax_record(&header[BLOCK..BLOCK + length]), Some(path.as_str()));
-        assert_eq!(get(&header[2 * BLOCK..], field::NAME), &path.as_bytes()[..100]);
+    fn a_path_over_100_bytes_takes_one_pax_record_wherever_its_slashes_are() {
+        for length in [101, 155, 156, 240] {
+            for slash in [1, 50, 99, 100, length - 2] {
+                let path = format!("{}/{}", "d".repeat(slash), "f".repeat(length - slash - 1));
+                let header = encode(&path, 5, 7).unwrap();
+                assert_eq!(header.len(), 3 * BLOCK);
+                let size = usize::try_from(number(get(&header, field::SIZE)).unwrap()).unwrap();
+                assert_eq!(parse_pax_record(&header[BLOCK..BLOCK + size]), Some(path.as_str()));
+                assert_eq!(get(&header[2 * BLOCK..], field::NAME), &path.as_bytes()[..100]);
+                for block in [0, 2] {
+                    assert_eq!(text(get(&header[block * BLOCK..], field::PREFIX)), Some(""));
+                    assert_eq!(number(get(&header[block * BLOCK..], field::TIME)), Some(7));
+                }
+            }
+        }
+        assert_eq!(encode(&"p".repeat(100), 0, 0).unwrap().len(), BLOCK);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! documents and the collected artifacts. This crate writes and verifies bundles. It is synchronous, never reads
 //! a clock, a configuration or the network, and never extracts a file.
 
+pub mod by_hand;
 pub mod checksums;
 #[cfg(feature = "sign")]
 pub mod detached;

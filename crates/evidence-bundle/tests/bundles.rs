@@ -164,6 +164,7 @@ fn understand(directory: &Path, arguments: &[&str]) -> (TrustRoot, Expectations)
         match flag {
             "--public-key" => trust.add_public_keys(value, &contents()).unwrap(),
             "--allowed-signers" => trust.add_allowed_signers(value, &contents()).unwrap(),
+            "--revoked-keys" => trust.add_revoked_keys(value, &contents()).unwrap(),
             "--fingerprint" => trust.add_fingerprint(value).unwrap(),
             "--expect-org" => expectations.organization = Some(value.to_owned()),
             "--max-age" => {

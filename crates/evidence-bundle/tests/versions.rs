@@ -94,7 +94,10 @@ fn judge(bundle: &[u8], trust: &TrustRoot) -> String {
         &Expectations::default(),
         &Limits::DEFAULT,
         &mut |path, _| match verdict {
-            Err(Failure::NewerVersion(_)) => panic!("{path} of a newer bundle was shown"),
+            // The manifest is read before its version is known.
+            Err(Failure::NewerVersion(_)) if path != "manifest.json" => {
+                panic!("{path} of a newer bundle was shown")
+            }
             _ => Ok(()),
         },
     );

@@ -2,10 +2,10 @@
 //!
 //! Nothing here depends on a host: each source lists its own calls.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
-use super::reply::Reply;
+use super::reply::{Meta, Reply};
 use super::request::{ParseError, Request};
 
 /// The characters that a query value keeps unescaped.
@@ -27,8 +27,66 @@ pub struct Call<T: 'static> {
     pub limit: usize,
     /// Reads a good answer.
     pub parse: fn(&[u8]) -> Result<T, ParseError>,
+    /// How a good answer names its subject, if it does.
+    pub subject: Option<Subject<T>>,
     /// How the cache keeps its answers, if it does.
     pub keep: Option<Keeping<T>>,
+}
+
+/// How an answer names its subject. An answer about something else is not evidence: the request fails.
+pub struct Subject<T> {
+    /// The fields that name it, for documents.
+    pub fields: &'static str,
+    /// What the answer is about and what it should be about, as "this instead of that"; `None` if it is about that, or
+    /// does not say.
+    pub other: fn(&T, &AskedAbout<'_>) -> Option<String>,
+}
+
+impl<T> Clone for Subject<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Subject<T> {}
+
+/// What a request asks about.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedAbout<'a> {
+    /// [`Request::subject`], or the request's label.
+    pub subject: &'a str,
+    /// Whether the host redirected the request, which it does after a rename.
+    pub redirected: bool,
+}
+
+/// Reads the body of a good answer.
+pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
+
+/// How to read a good answer.
+pub(super) struct Reading<'a, T> {
+    /// Whether it is the bytes of a file.
+    pub(super) raw: bool,
+    /// The most bytes to read.
+    pub(super) limit: usize,
+    pub(super) parse: Parse<'a, T>,
+    pub(super) subject: Option<Subject<T>>,
+}
+
+impl<T> Clone for Reading<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Reading<'_, T> {}
+
+impl<T> Reading<'_, T> {
+    /// What the answer is about, if that is not what `request` asks about.
+    pub(super) fn other(&self, value: &T, request: &Request, meta: &Meta) -> Option<String> {
+        let subject = request.subject.as_deref().unwrap_or(&request.label);
+        let about = AskedAbout { subject, redirected: meta.redirected_to.is_some() };
+        self.subject.as_ref().and_then(|names| (names.other)(value, &about))
+    }
 }
 
 /// How the cache keeps the answers to a call.
@@ -121,6 +179,11 @@ pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }
 
+/// The value that a host or this client encoded.
+pub fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +197,7 @@ mod tests {
             media_type: "application/json",
             limit: 1,
             parse: |_| Ok(()),
+            subject: None,
             keep: None,
         }
     }

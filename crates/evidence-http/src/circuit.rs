@@ -1,15 +1,16 @@
 //! When to give an endpoint up: a request that fails for every repository is not repeated 2,000 times.
 //!
 //! A request names its kind of question, and all requests of a kind share a [`Circuit`]. It counts requests that
-//! failed after all their attempts, never attempts: it does not see faults that pass within the attempts, and a
-//! refusal is an answer. [`Record::hope`] decides, and is pure. A circuit that has opened stays open for the run.
+//! failed after all their attempts, never attempts: it does not see faults that pass within the attempts. A refusal that
+//! is a fact ("not found", "no permission") is an answer; an error or an unusable answer is a failure. [`Record::hope`] decides, and is pure. A circuit that has opened stays open for the run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::reply::{FailureKind, RequestFailure};
+use super::reply::{FailureKind, Reply, RequestFailure};
+use super::retry::{Class, RefusalCause};
 
 /// The outcomes of the requests of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -130,36 +131,27 @@ impl Circuit {
     }
 
     /// Counts the outcome of a request. Returns `true` if it opens the circuit.
-    pub(super) fn note(&self, failure: Option<&RequestFailure>) -> bool {
+    pub(super) fn note<T>(&self, outcome: &Result<Reply<T>, RequestFailure>) -> bool {
         let mut state = self.lock();
-        match failure.map(|failure| &failure.kind) {
-            Some(FailureKind::GivenUp { .. }) => {
-                state.not_asked += u64::from(failure.is_some_and(|failure| failure.attempts == 0));
-            }
-            _ if state.last.is_some() => {}
-            // An unusable answer is still an answer, and says nothing about the next.
-            None
-            | Some(
-                FailureKind::TooLarge { .. } | FailureKind::UnexpectedShape(_) | FailureKind::Redirect(_),
-            ) => {
-                state.record = Record { answered: true, failed: 0 };
-            }
-            Some(FailureKind::Transport(_) | FailureKind::Obstacle(..) | FailureKind::HostFault(_)) => {
+        if let Err(RequestFailure { kind: FailureKind::GivenUp { .. }, attempts, .. }) = outcome {
+            state.not_asked += u64::from(*attempts == 0);
+            return false;
+        }
+        if state.last.is_some() {
+            return false;
+        }
+        match Outcome::of(outcome) {
+            Outcome::Answer => state.record = Record { answered: true, failed: 0 },
+            Outcome::OfTheClient => {}
+            Outcome::Failure(text) => {
                 state.record.failed += 1;
                 if state.record.hope() == Hope::None {
-                    state.last = failure.map(ToString::to_string);
+                    state.last = Some(text);
                     drop(state);
                     self.opened.notify_waiters();
                     return true;
                 }
             }
-            // These concern the client, not the endpoint.
-            Some(
-                FailureKind::RateLimited { .. }
-                | FailureKind::SecondaryLimit
-                | FailureKind::Throttled(_)
-                | FailureKind::Unauthorized(_),
-            ) => {}
         }
         false
     }
@@ -172,11 +164,68 @@ impl Circuit {
     }
 }
 
+/// What an outcome says about the endpoint.
+enum Outcome {
+    /// It answers: with data, or with a refusal that is a fact.
+    Answer,
+    /// It fails, in this way.
+    Failure(String),
+    /// Nothing: it concerns the client.
+    OfTheClient,
+}
+
+impl Outcome {
+    fn of<T>(outcome: &Result<Reply<T>, RequestFailure>) -> Outcome {
+        let refused = match outcome {
+            Ok(Ok(_)) => return Outcome::Answer,
+            Ok(Err(refused)) => refused,
+            Err(failure) => {
+                return match failure.kind {
+                    FailureKind::Transport(_)
+                    | FailureKind::Obstacle(..)
+                    | FailureKind::HostFault(_)
+                    | FailureKind::TooLarge { .. }
+                    | FailureKind::UnexpectedShape(_)
+                    | FailureKind::Foreign(_)
+                    | FailureKind::Redirect(_) => Outcome::Failure(failure.to_string()),
+                    FailureKind::RateLimited { .. }
+                    | FailureKind::SecondaryLimit
+                    | FailureKind::Throttled(_)
+                    | FailureKind::Unauthorized(_)
+                    | FailureKind::GivenUp { .. } => Outcome::OfTheClient,
+                };
+            }
+        };
+        match refused.class {
+            Class::Success
+            | Class::NotModified
+            | Class::NotFound
+            | Class::Blocked
+            | Class::Forbidden(RefusalCause::Permission) => Outcome::Answer,
+            Class::Unauthorized
+            | Class::Forbidden(RefusalCause::LoginAttempts)
+            | Class::PrimaryLimit { .. }
+            | Class::SecondaryLimit { .. }
+            | Class::Throttled { .. } => Outcome::OfTheClient,
+            // An error, or not the host's own answer: it says nothing about the subject.
+            Class::Forbidden(RefusalCause::Intermediary)
+            | Class::Gone
+            | Class::Redirect
+            | Class::HostFault { .. }
+            | Class::Transport
+            | Class::Unexpected => {
+                Outcome::Failure(format!("{} (HTTP {})", refused.text(), refused.meta.status))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
+    use crate::reply::{Answered, Meta, Refused};
 
     /// The whole domain: whether anything has answered, and how many have failed since.
     #[test]
@@ -199,32 +248,56 @@ mod tests {
         RequestFailure { attempts: 5, ..RequestFailure::local(kind) }
     }
 
+    type Noted = Result<Reply<()>, RequestFailure>;
+
+    fn failed(kind: FailureKind) -> Noted {
+        Err(failure(kind))
+    }
+
+    fn refused(class: Class) -> Noted {
+        let meta = Meta { status: 418, ..Meta::default() };
+        Ok(Err(Refused { class, code: None, message: None, permission: None, meta }))
+    }
+
     /// What each outcome counts as: how many more failures the circuit allows after nineteen.
     #[test]
     fn only_failures_count() {
-        let broken = || failure(FailureKind::HostFault("HTTP 502".to_string()));
+        let broken = || failed(FailureKind::HostFault("HTTP 502".to_string()));
         let text = || "x".to_string();
         let limited = FailureKind::RateLimited { limit: None, reset: None };
+        let forbidden = |cause| refused(Class::Forbidden(cause));
         for (outcome, endured) in [
-            (None, 99),
-            (Some(FailureKind::TooLarge { limit: 1 }), 99),
-            (Some(FailureKind::UnexpectedShape(text())), 99),
-            (Some(FailureKind::Redirect(text())), 99),
-            (Some(limited), 0),
-            (Some(FailureKind::SecondaryLimit), 0),
-            (Some(FailureKind::Throttled(text())), 0),
-            (Some(FailureKind::Unauthorized(text())), 0),
+            (Ok(Ok(Answered { value: (), meta: Meta::default() })), 99),
+            (refused(Class::NotFound), 99),
+            (refused(Class::Blocked), 99),
+            (refused(Class::NotModified), 99),
+            (forbidden(RefusalCause::Permission), 99),
+            (forbidden(RefusalCause::LoginAttempts), 0),
+            (refused(Class::Unauthorized), 0),
+            (failed(limited), 0),
+            (failed(FailureKind::SecondaryLimit), 0),
+            (failed(FailureKind::Throttled(text())), 0),
+            (failed(FailureKind::Unauthorized(text())), 0),
         ] {
             let circuit = Circuit::default();
-            assert!((0..19).all(|_| !circuit.note(Some(&broken()))));
-            let shown = format!("{outcome:?}");
-            assert!(!circuit.note(outcome.map(failure).as_ref()), "{shown}");
-            assert_eq!((0..).find(|_| circuit.note(Some(&broken()))), Some(endured), "{shown}");
+            assert!((0..19).all(|_| !circuit.note(&broken())));
+            assert!(!circuit.note(&outcome), "{outcome:?}");
+            assert_eq!((0..).find(|_| circuit.note(&broken())), Some(endured), "{outcome:?}");
         }
-        for kind in [FailureKind::Transport(text()), FailureKind::HostFault(text())] {
+        for outcome in [
+            failed(FailureKind::Transport(text())),
+            failed(FailureKind::HostFault(text())),
+            failed(FailureKind::TooLarge { limit: 1 }),
+            failed(FailureKind::UnexpectedShape(text())),
+            failed(FailureKind::Foreign(text())),
+            failed(FailureKind::Redirect(text())),
+            forbidden(RefusalCause::Intermediary),
+            refused(Class::Unexpected),
+            refused(Class::Gone),
+        ] {
             let circuit = Circuit::default();
-            assert!((0..19).all(|_| !circuit.note(Some(&broken()))));
-            assert!(circuit.note(Some(&failure(kind))));
+            assert!((0..19).all(|_| !circuit.note(&outcome)), "{outcome:?}");
+            assert!(circuit.note(&outcome), "{outcome:?}");
         }
     }
 
@@ -235,17 +308,17 @@ mod tests {
         let mut waiting = Box::pin(circuit.unless_given_up(std::future::pending::<()>()));
         assert!(waiting.as_mut().now_or_never().is_none());
         assert_eq!(circuits.given_up(), Vec::new());
-        let transport = failure(FailureKind::Transport("no answer within 60 s".to_string()));
-        assert_eq!((1..).find(|_| circuit.note(Some(&transport))), Some(20));
+        let transport = failed(FailureKind::Transport("no answer within 60 s".to_string()));
+        assert_eq!((1..).find(|_| circuit.note(&transport)), Some(20));
         assert_eq!(waiting.as_mut().now_or_never(), Some(None));
         // Work that is complete counts.
         assert_eq!(circuit.unless_given_up(std::future::ready(7)).now_or_never(), Some(Some(7)));
         // One request was under way and counts as sent; the other does not. No later outcome closes the
         // circuit.
         for attempts in [1, 0] {
-            assert!(!circuit.note(Some(&circuit.failure(attempts))));
+            assert!(!circuit.note::<()>(&Err(circuit.failure(attempts))));
         }
-        assert!(!circuit.note(None));
+        assert!(!circuit.note(&refused(Class::NotFound)));
         assert_eq!(circuit.hope(), Hope::None);
         let last = "no answer within 60 s (after 5 attempts)".to_string();
         let expected = GivenUp { kind: "a kind", failed: 20, last, not_asked: 1 };

@@ -3,16 +3,18 @@
 //! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`RequestFailure`] means that
 //! there is no answer: the attempts or the limit are used up, or the answer cannot be understood.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::cache::Cache;
+use super::call::Reading;
 use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::clock::Clock;
 use super::concurrency::Ticket;
 use super::exchange::{Body, Exchange, read_body, text};
+use super::framing::ambiguity;
 use super::gate::{Feedback, Gate};
 use super::obstacle::{TransportError, trouble};
 use super::parcel::Parcel;
@@ -33,12 +35,9 @@ const ERROR_BODY_LIMIT: usize = 64 * 1024;
 /// shown.
 const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
 
-/// Reads the body of a good answer.
-pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
-
 /// A client of one host.
 pub struct Client {
-    http: reqwest::Client,
+    http: Arc<Mutex<reqwest::Client>>,
     dialect: Arc<dyn Dialect>,
     settings: ClientSettings,
     gate: Gate,
@@ -70,7 +69,7 @@ impl Client {
         clock: Clock,
         watch: Arc<dyn Watch>,
     ) -> Result<Client, String> {
-        let http = settings.build()?;
+        let http = Arc::new(Mutex::new(settings.build()?));
         let gate = Gate::new(&settings);
         let (counts, circuits) = (Arc::default(), Arc::default());
         Ok(Client { http, dialect, settings, gate, clock, watch, counts, circuits, cache: None })
@@ -80,7 +79,7 @@ impl Client {
     /// that a refusal by one host does not close the others.
     pub fn sibling(&self, dialect: Arc<dyn Dialect>) -> Client {
         Client {
-            http: self.http.clone(),
+            http: Arc::clone(&self.http),
             dialect,
             settings: self.settings.clone(),
             gate: Gate::new(&self.settings),
@@ -119,25 +118,23 @@ impl Client {
 
     /// Repeats the request until there is a final answer.
     ///
-    /// `limit` bounds the body in bytes; `parse` reads it. A broken body counts as a fault of the host, and the
-    /// client asks again; for a body of an undocumented shape it does not.
+    /// A broken body counts as a fault of the host, and the client asks again; for a body of an undocumented shape, or
+    /// about something else, it does not.
     pub(super) async fn send_for<T>(
         &self,
         request: &Request,
-        raw: bool,
-        limit: usize,
-        parse: Parse<'_, T>,
+        reading: Reading<'_, T>,
     ) -> Result<Reply<T>, RequestFailure> {
         let Some(kind) = request.kind else {
-            let outcome = Box::pin(self.attempts(request, raw, limit, parse, &Circuit::default())).await;
+            let outcome = Box::pin(self.attempts(request, reading, &Circuit::default())).await;
             trail::note(request, &outcome, self.clock.now());
             return outcome;
         };
         let circuit = self.circuits.of(kind);
         // On the heap: otherwise each caller's future would contain it, and copying that future is expensive.
-        let outcome = Box::pin(self.attempts(request, raw, limit, parse, &circuit)).await;
+        let outcome = Box::pin(self.attempts(request, reading, &circuit)).await;
         trail::note(request, &outcome, self.clock.now());
-        if circuit.note(outcome.as_ref().err())
+        if circuit.note(&outcome)
             && let Some(given_up) = circuit.given_up(kind)
         {
             self.watch.given_up(&given_up);
@@ -149,11 +146,10 @@ impl Client {
     async fn attempts<T>(
         &self,
         request: &Request,
-        raw: bool,
-        limit: usize,
-        parse: Parse<'_, T>,
+        reading: Reading<'_, T>,
         circuit: &Circuit,
     ) -> Result<Reply<T>, RequestFailure> {
+        let Reading { raw, limit, .. } = reading;
         let mut attempt = 0;
         let mut refused: Option<RequestFailure> = None;
         loop {
@@ -176,9 +172,7 @@ impl Client {
             };
             let now = self.clock.now();
             let (class, outcome) = match exchanged {
-                Ok(exchange) => {
-                    self.understand(exchange, &Asked { request, attempt, raw, limit, ticket, now }, parse)
-                }
+                Ok(exchange) => self.understand(exchange, &Asked { request, attempt, ticket, now }, reading),
                 Err(TransportError { text, obstacle }) => {
                     self.gate.leave(ticket, None, now);
                     let kind = match obstacle {
@@ -200,6 +194,7 @@ impl Client {
                 failure.kind,
                 FailureKind::TooLarge { .. }
                     | FailureKind::UnexpectedShape(_)
+                    | FailureKind::Foreign(_)
                     | FailureKind::Redirect(_)
                     | FailureKind::Obstacle(..)
             );
@@ -296,10 +291,18 @@ impl Client {
         *question.body_mut() = body;
         // The client's default headers do not replace these.
         *question.headers_mut() = sent.clone();
-        let mut response = match self.http.execute(question).await {
+        let http = self.http.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut response = match http.execute(question).await {
             Ok(response) => response,
             Err(error) => return Err(trouble(&error, &request.url, *timeout, proxy).await),
         };
+        if let Some(why) = ambiguity(response.headers()) {
+            // What follows on the connection may be forged. The HTTP library cannot close one, only all of them.
+            if let Ok(fresh) = self.settings.build() {
+                *self.http.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+            }
+            return Err(format!("the length of the answer is ambiguous: {why}").into());
+        }
         let status = response.status().as_u16();
         let limit = if status == 200 { limit } else { ERROR_BODY_LIMIT };
         let body = read_body(&mut response, limit).await;
@@ -312,9 +315,9 @@ impl Client {
         &self,
         exchange: Exchange,
         asked: &Asked<'_>,
-        parse: Parse<'_, T>,
+        reads: Reading<'_, T>,
     ) -> (Class, Result<Reply<T>, RequestFailure>) {
-        let answer = exchange.answer(asked.raw, asked.now);
+        let answer = exchange.answer(reads.raw, asked.now);
         let Meaning { mut class, code, message, request_id, permission, reading } =
             self.dialect.understand(&answer);
         let Exchange { status, headers, redirected_to, body, .. } = exchange;
@@ -336,8 +339,11 @@ impl Client {
             })
         };
         let outcome = match (class, body) {
-            (Class::Success, Body::Complete(bytes)) => match parse(&bytes) {
-                Ok(value) => Ok(Ok(Answered { value, meta })),
+            (Class::Success, Body::Complete(bytes)) => match (reads.parse)(&bytes) {
+                Ok(value) => match reads.other(&value, asked.request, &meta) {
+                    None => Ok(Ok(Answered { value, meta })),
+                    Some(other) => fail(FailureKind::Foreign(single_line(&other))),
+                },
                 Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(single_line(&text))),
                 Err(ParseError::Broken(text)) => {
                     class = Class::HostFault { retry_after: None };
@@ -348,7 +354,7 @@ impl Client {
                 class = Class::Transport;
                 fail(FailureKind::Transport(text))
             }
-            (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit: asked.limit }),
+            (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit: reads.limit }),
             (Class::HostFault { .. } | Class::Transport, _) => {
                 fail(FailureKind::HostFault(fault_text(status, message.as_deref())))
             }
@@ -413,8 +419,6 @@ impl Client {
 struct Asked<'a> {
     request: &'a Request,
     attempt: u32,
-    raw: bool,
-    limit: usize,
     ticket: Ticket,
     now: Timestamp,
 }

@@ -1,10 +1,13 @@
 //! One request and its raw answer, before any interpretation.
 
+use std::io::{self, Write};
+
+use flate2::write::MultiGzDecoder;
 use jiff::Timestamp;
-use reqwest::header::HeaderMap;
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 
 use super::request::Answer;
-use super::words::innermost;
+use super::words::{innermost, single_line};
 
 /// The raw answer to one request.
 pub(super) struct Exchange {
@@ -44,18 +47,90 @@ pub(super) async fn read_body(response: &mut reqwest::Response, limit: usize) ->
     if announced > limit {
         return Body::TooLarge;
     }
-    let mut bytes = Vec::with_capacity(announced);
+    let Some(mut unpacked) =
+        Unpacked::new(response.headers(), Bounded { bytes: Vec::with_capacity(announced), limit })
+    else {
+        return Body::Broken("the answer has a Content-Encoding that was not requested".to_string());
+    };
     loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                if bytes.len() + chunk.len() > limit {
-                    return Body::TooLarge;
-                }
-                bytes.extend_from_slice(&chunk);
-            }
-            Ok(None) => return Body::Complete(bytes),
+        let added = match response.chunk().await {
+            Ok(Some(chunk)) => unpacked.add(&chunk),
+            Ok(None) => return unpacked.end(),
             Err(error) if error.is_timeout() => return Body::Broken("the answer took too long".to_string()),
             Err(error) => return Body::Broken(format!("the answer was truncated: {}", innermost(&error))),
+        };
+        if let Err(error) = added {
+            return broken(&error);
         }
+    }
+}
+
+fn broken(error: &io::Error) -> Body {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => Body::TooLarge,
+        _ => Body::Broken(format!("the answer cannot be unpacked: {}", single_line(&error.to_string()))),
+    }
+}
+
+/// A body while it arrives. The HTTP library could unpack it, but would remove the headers that say how long it is.
+enum Unpacked {
+    Plain(Bounded),
+    /// `bool`: whether any byte has arrived. An answer without a body may have the header too.
+    Gzip(Box<MultiGzDecoder<Bounded>>, bool),
+}
+
+impl Unpacked {
+    /// `None` for an encoding that this client does not accept.
+    fn new(headers: &HeaderMap, unpacked: Bounded) -> Option<Unpacked> {
+        let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+        let encoding = encodings.next().map(HeaderValue::as_bytes).unwrap_or_default().to_ascii_lowercase();
+        match (encoding.as_slice(), encodings.next()) {
+            (b"" | b"identity", None) => Some(Unpacked::Plain(unpacked)),
+            (b"gzip" | b"x-gzip", None) => {
+                Some(Unpacked::Gzip(Box::new(MultiGzDecoder::new(unpacked)), false))
+            }
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Unpacked::Plain(unpacked) => unpacked.write_all(bytes),
+            Unpacked::Gzip(decoder, began) => {
+                *began |= !bytes.is_empty();
+                decoder.write_all(bytes)
+            }
+        }
+    }
+
+    fn end(self) -> Body {
+        match self {
+            Unpacked::Plain(Bounded { bytes, .. }) => Body::Complete(bytes),
+            Unpacked::Gzip(_, false) => Body::Complete(Vec::new()),
+            Unpacked::Gzip(decoder, true) => match decoder.finish() {
+                Ok(Bounded { bytes, .. }) => Body::Complete(bytes),
+                Err(error) => broken(&error),
+            },
+        }
+    }
+}
+
+/// Bytes up to a limit.
+struct Bounded {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len().saturating_add(bytes.len()) > self.limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

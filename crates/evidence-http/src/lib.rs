@@ -19,6 +19,7 @@ pub mod client;
 pub mod clock;
 pub mod concurrency;
 mod exchange;
+mod framing;
 mod gate;
 pub mod link;
 mod obstacle;
@@ -38,7 +39,7 @@ mod uplink;
 mod watch;
 mod words;
 
-pub use call::{Call, Keeping};
+pub use call::{AskedAbout, Call, Keeping, Subject};
 pub use circuit::GivenUp;
 pub use client::Client;
 pub use obstacle::{HelpTarget, Obstacle};

@@ -138,6 +138,8 @@ pub enum FailureKind {
     },
     /// A good answer whose JSON does not have the documented shape.
     UnexpectedShape(String),
+    /// A good answer about something else than the request: the text names both.
+    Foreign(String),
     /// A redirect away from the API's own origin, or in circles.
     Redirect(String),
     /// Too many requests of the same kind failed: this one was not sent, or was abandoned.
@@ -177,6 +179,7 @@ fn describe(kind: &FailureKind, status: Option<u16>, attempts: u32) -> String {
         FailureKind::TooLarge { limit } => {
             format!("the answer exceeds the limit of {limit} bytes for this call")
         }
+        FailureKind::Foreign(text) => format!("the answer is about {text}"),
         FailureKind::UnexpectedShape(text) => format!("the answer does not have the documented form: {text}"),
         FailureKind::GivenUp { failed, last } => {
             let what = if attempts == 0 { "not asked" } else { "given up" };

@@ -37,6 +37,8 @@ pub struct Request {
     /// The readable name of its kind. The client gives up a whole kind if none of its requests has an answer. `None`
     /// if the request is the only one of its kind.
     pub kind: Option<&'static str>,
+    /// What it asks about, if its label does not name that.
+    pub subject: Option<String>,
     /// Whether it changes what the host keeps: only an [`Uplink`](super::Uplink) accepts one.
     pub(super) order: bool,
     /// The file to send with an order.
@@ -54,6 +56,7 @@ impl Request {
             body: Vec::new(),
             label,
             kind: None,
+            subject: None,
             order: false,
             parcel: None,
         }

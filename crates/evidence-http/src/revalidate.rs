@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 
 use super::cache::{Cache, CacheKey, CachedAnswer};
-use super::call::{Call, Keeping};
-use super::client::{Client, Parse};
+use super::call::{Call, Keeping, Parse, Reading};
+use super::client::Client;
 use super::reply::{Answered, CallError, Meta, Refused, Reply, RequestFailure};
 use super::request::{ParseError, Request};
 use super::retry::Class;
@@ -83,9 +83,9 @@ impl Client {
         parse: Parse<'_, T>,
         call: &Call<T>,
     ) -> Result<Reply<T>, RequestFailure> {
-        let limit = call.limit;
+        let reading = Reading { raw, limit: call.limit, parse, subject: call.subject };
         let (Some(cache), Some(keeping)) = (&self.cache, &call.keep) else {
-            return self.send_for(request, raw, limit, parse).await;
+            return self.send_for(request, reading).await;
         };
         let question = question(request);
         if let Some(kept) = cache.taken_over(question, self.clock.now())
@@ -102,7 +102,7 @@ impl Client {
         {
             let mut conditional = request.clone();
             conditional.headers.insert(IF_NONE_MATCH, tag);
-            match self.send_for(&conditional, raw, limit, parse).await? {
+            match self.send_for(&conditional, reading).await? {
                 Err(Refused { class: Class::NotModified, mut meta, .. }) => {
                     if holds(&kept, &meta) {
                         cache.confirm(question, meta.received_at, meta.request_id.as_deref());
@@ -117,7 +117,7 @@ impl Client {
                 }
             }
         }
-        let reply = self.send_for(request, raw, limit, parse).await?;
+        let reply = self.send_for(request, reading).await?;
         keep(cache, question, &reply, keeping, false);
         Ok(reply)
     }

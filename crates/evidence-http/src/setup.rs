@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
 
 use super::settings::ClientSettings;
@@ -17,8 +17,10 @@ impl ClientSettings {
     pub(super) fn build(&self) -> Result<reqwest::Client, String> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         let mut builder = reqwest::Client::builder()
             .default_headers(headers)
+            .no_gzip()
             .redirect(Policy::none())
             .timeout(self.timeout)
             .connect_timeout(self.timeout.min(CONNECT_TIMEOUT))

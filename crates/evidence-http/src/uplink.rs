@@ -7,7 +7,8 @@
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use url::Url;
 
-use super::client::{Client, Parse};
+use super::call::{Parse, Reading};
+use super::client::Client;
 use super::parcel::Parcel;
 use super::reply::{Reply, RequestFailure};
 use super::request::{Method, Request};
@@ -60,6 +61,6 @@ impl Uplink {
         limit: usize,
         parse: Parse<'_, T>,
     ) -> Result<Reply<T>, RequestFailure> {
-        self.0.send_for(&order.0, false, limit, parse).await
+        self.0.send_for(&order.0, Reading { raw: false, limit, parse, subject: None }).await
     }
 }

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use ipnet::IpNet;
 
 use crate::role::Role;
+use crate::server::host::host_name;
 use crate::verify::LIMITS;
 
 /// A private place where evidence bundles arrive, are verified, never change, and can be fetched.
@@ -25,7 +26,7 @@ pub struct Cli {
 /// Where the platform keeps things. Every command needs to know.
 #[derive(Args, Clone)]
 pub struct PlaceArgs {
-    /// The directory for everything that is kept on this machine; created if absent
+    /// The directory for everything that is kept on this machine; `serve` and `init` create it
     #[arg(long, global = true, default_value = "evidence-platform-data", env = "EVIDENCE_PLATFORM_DATA")]
     pub data: PathBuf,
     /// postgres://user:password@host/database, also in a file that EVIDENCE_PLATFORM_DATABASE_FILE names; SQLite in the
@@ -50,8 +51,10 @@ impl fmt::Debug for PlaceArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve the API and the pages
+    /// Serve the API and the pages; create a platform if there is none
     Serve(ServeArgs),
+    /// Create a platform without starting a server; an existing one stays as it is
+    Init,
     /// Manage organizations
     #[command(subcommand)]
     Organization(OrganizationCommand),
@@ -123,6 +126,15 @@ pub struct ServeArgs {
     /// Networks of reverse proxies whose X-Forwarded-For is trusted, separated by commas
     #[arg(long, env = "EVIDENCE_PLATFORM_TRUSTED_PROXIES", value_name = "CIDR", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
+    /// Keys that no longer count, for bundles received from SINCE on: one FINGERPRINT SINCE WHY per line, # for comments
+    #[arg(long, env = "EVIDENCE_PLATFORM_REVOKED_KEYS", value_name = "FILE")]
+    pub revoked_keys: Option<PathBuf>,
+    /// Names under which clients reach the server, separated by commas; IP addresses and localhost need none
+    #[arg(long, env = "EVIDENCE_PLATFORM_HOST_NAMES", value_name = "NAME", value_delimiter = ',', value_parser = host_name)]
+    pub host_names: Vec<String>,
+    /// Believe the clock although it is more than a day ahead of the last recorded time: deletions are possible again
+    #[arg(long)]
+    pub accept_clock: bool,
     /// Open connections to the database
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,

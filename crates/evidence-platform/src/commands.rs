@@ -8,12 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::CommandFactory as _;
-use evidence_bundle::PublicKey;
+use evidence_bundle::text::Printable;
+use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
-
-use tracing_subscriber::EnvFilter;
 
 use crate::blobs::{Blobs, BucketAccess};
 use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
@@ -36,46 +35,47 @@ const DATABASE: &str = "EVIDENCE_PLATFORM_DATABASE";
 /// How long the server may take to answer a health check.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Starts the log: JSON lines on standard error, at the level of EVIDENCE_PLATFORM_LOG.
-pub fn start_log() {
-    let filter = EnvFilter::try_from_env("EVIDENCE_PLATFORM_LOG");
-    let filter = filter.unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
-    tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_target(false)
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .init();
-}
-
 /// Runs a command.
 ///
 /// # Errors
 /// Returns the error to show to the user.
 pub async fn run(cli: Cli) -> Result<(), Error> {
+    let existing = || open(&cli.place, Absent::Refuse, Settings::default(), 2);
     match cli.command {
         Command::Serve(serve) => serve_all(&cli.place, serve).await,
-        Command::Organization(command) => {
-            organization(&open(&cli.place, Settings::default(), 2).await?, command).await
-        }
-        Command::Key(command) => key(&open(&cli.place, Settings::default(), 2).await?, command).await,
-        Command::AuditLog { limit } => {
-            audit_log(&open(&cli.place, Settings::default(), 2).await?, limit).await
-        }
-        Command::Trust(command) => trust(&open(&cli.place, Settings::default(), 2).await?, command).await,
+        Command::Init => init(&cli.place).await,
+        Command::Organization(command) => organization(&existing().await?, command).await,
+        Command::Key(command) => key(&existing().await?, command).await,
+        Command::AuditLog { limit } => audit_log(&existing().await?, limit).await,
+        Command::Trust(command) => trust(&existing().await?, command).await,
         Command::Health(place) => health(place.listen).await,
-        Command::Completions { shell } => put(&evidence_cli::completions(Cli::command(), shell)),
+        Command::Completions { shell } => {
+            put(&String::from_utf8_lossy(&evidence_cli::completions(Cli::command(), shell)))
+        }
         Command::Man { output } => man(&output),
     }
 }
 
-/// Opens the platform at the place that the arguments name, and creates what is missing.
-async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result<Service, Error> {
-    // Bundles reveal the settings of an organization, so only the user that runs the platform may read them.
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data).map_err(|error| {
-        Error::unusable(format!("cannot create the data directory {}", place.data.display()), error)
-    })?;
+/// What to do if there is no platform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Create,
+    Refuse,
+}
+
+/// Opens the platform at the place that the arguments name.
+async fn open(
+    place: &PlaceArgs,
+    absent: Absent,
+    settings: Settings,
+    connections: u32,
+) -> Result<Service, Error> {
+    if absent == Absent::Create {
+        // Bundles reveal the settings of an organization, so only the user that runs the platform may read them.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data).map_err(|error| {
+            Error::unusable(format!("cannot create the data directory {}", place.data.display()), error)
+        })?;
+    }
     // The variable itself is a command-line option, and takes precedence over a file.
     let file = Secret::read(DATABASE, |name| std::env::var_os(name))
         .map_err(|error| Error::unusable("no database", error))?;
@@ -83,6 +83,7 @@ async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result
         Some(url) => DatabaseUrl::postgres(url)?,
         None => DatabaseUrl::sqlite(&place.data)?,
     };
+    let database = if absent == Absent::Refuse { database.existing(&place.data)? } else { database };
     let blobs = match place.storage.as_deref() {
         Some(address) if address.starts_with("s3://") => {
             Blobs::bucket(address, &BucketAccess::from_variables(|name| std::env::var_os(name))?)?
@@ -111,23 +112,22 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         readers: serve
             .max_verifications
             .map_or(defaults.readers, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        revoked: revoked(serve.revoked_keys.as_deref())?,
         ..defaults
     };
-    let service = open(place, settings, serve.max_database_connections).await?;
+    let service = open(place, Absent::Create, settings, serve.max_database_connections).await?;
+    if serve.accept_clock {
+        service.accept_clock().await?;
+    }
     let limits = Limits {
         connections: connections(serve.max_connections),
         https: serve.secure_cookies,
         proxies: serve.trusted_proxies,
+        host_names: serve.host_names,
         ..Limits::default()
     };
     let server = Server::bind(serve.place.listen, service.clone(), limits).await?;
-    say(&format!("listening at http://{}", server.address()?))?;
-    if Operator::of(&service).organizations().await?.is_empty() {
-        say("no organization yet; create one, a key for it, and trust the key that signs its bundles:")?;
-        say("  evidence-platform organization create \"ACME Corp\" --slug acme")?;
-        say("  evidence-platform key create --organization acme --role upload")?;
-        say("  evidence-platform trust add --organization acme evidence-signing-key.pub.pem")?;
-    }
+    announce(format!("listening at http://{}\n{}", server.address()?, first_steps(&service).await?));
     // Log a store that refuses writes now, not at the first upload.
     let first = service.clone();
     tokio::spawn(async move { first.ready().await });
@@ -139,6 +139,52 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     service.end_minute().await;
     service.close().await;
     Ok(())
+}
+
+/// The list of revoked keys. Without a list that can be read, the platform does not start.
+fn revoked(path: Option<&Path>) -> Result<TrustRoot, Error> {
+    let mut trust = TrustRoot::new();
+    if let Some(path) = path {
+        let shown = path.display().to_string();
+        let unread = |error| Error::unusable(format!("cannot read the list of revoked keys {shown}"), error);
+        let (contents, _) = input::read(path, KEY_FILE_LIMIT).map_err(unread)?;
+        trust
+            .add_revoked_keys(shown, &contents)
+            .map_err(|error| Error::unusable("cannot read the list of revoked keys", error))?;
+    }
+    Ok(trust)
+}
+
+async fn init(place: &PlaceArgs) -> Result<(), Error> {
+    let service = open(place, Absent::Create, Settings::default(), 2).await?;
+    let data = std::path::absolute(&place.data)?;
+    say(&format!("the platform is in {}", data.display()))?;
+    put(first_steps(&service).await?)
+}
+
+/// What to do while there is no organization.
+async fn first_steps(service: &Service) -> Result<&'static str, Error> {
+    Ok(match Operator::of(service).organizations().await?.is_empty() {
+        true => {
+            "no organization yet; create one, a key for it, and trust the key that signs its bundles:\n  \
+             evidence-platform organization create \"ACME Corp\" --slug acme\n  \
+             evidence-platform key create --organization acme --role upload\n  \
+             evidence-platform trust add --organization acme evidence-signing-key.pub.pem\n"
+        }
+        false => "",
+    })
+}
+
+/// Prints in a thread of its own: a pipe that is full and unread must not keep the server from serving.
+fn announce(text: String) {
+    let print = move || {
+        if let Err(error) = print(&text) {
+            tracing::warn!(%error, "standard output takes nothing");
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().spawn(print) {
+        tracing::warn!(%error, "cannot print");
+    }
 }
 
 /// The requested number of connections, or fewer if the system limits open files.
@@ -213,7 +259,11 @@ async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
         KeyCommand::Create { organization, role, name } => {
             let made = operator.create_key(&organization, role, &name).await?;
             // Alone on standard output, so that a script can capture it.
-            say(made.key.reveal())
+            print(&format!("{}\n", made.key.reveal())).map_err(|error| {
+                let lost =
+                    format!("the key {} is created, but cannot be printed: revoke it", made.row.prefix);
+                Error::unusable(lost, error)
+            })
         }
         KeyCommand::Revoke { organization, key } => {
             let row = operator.revoke_key(&organization, &key).await?;
@@ -280,15 +330,23 @@ fn man(directory: &Path) -> Result<(), Error> {
         .map_err(|error| Error::unusable("no manual pages", error))
 }
 
-fn put(text: &[u8]) -> Result<(), Error> {
-    match io::stdout().lock().write_all(text) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Prints, unless the reader has read enough.
+fn put(text: &str) -> Result<(), Error> {
+    match print(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::unusable("cannot write to standard output", error))
+        }
+        _ => Ok(()),
     }
 }
 
+/// Prints a line. Names and labels in it cannot deceive.
 fn say(line: &str) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
-    Ok(out.flush()?)
+    put(&format!("{}\n", Printable(line)))
 }

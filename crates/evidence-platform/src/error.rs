@@ -88,6 +88,15 @@ pub enum Error {
     /// The new retention would end before this time, the current end.
     #[error("the bundle is kept until {0}; this can be extended, not shortened")]
     RetentionShortened(Time),
+    /// The clock is further than a day ahead of this time, the last that the platform recorded.
+    #[error("the platform's clock is more than a day ahead of {0}, when it last ran, so it deletes nothing")]
+    ClockAhead(Time),
+    /// The request addresses another host.
+    #[error("the platform is not served under the host name of this request")]
+    Misdirected,
+    /// The body has a transfer coding other than `chunked`.
+    #[error("the only supported transfer coding is chunked")]
+    UnsupportedCoding,
     /// The same bytes are being stored or deleted, or too many requests are active. Try again.
     #[error("too many requests at once; try again")]
     Busy,

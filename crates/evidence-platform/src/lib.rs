@@ -11,6 +11,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod id;
+pub mod log;
 pub mod pages;
 pub mod principal;
 pub mod role;

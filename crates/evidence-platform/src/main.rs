@@ -1,10 +1,9 @@
 //! `evidence-platform`: reads the command line, starts the log, runs the command, exits.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use evidence_bundle::text::Chain;
+use evidence_bundle::text::{Chain, Printable};
 use evidence_platform::cli::Cli;
 
 /// musl's own allocator takes a fifth more processor time, and more memory: see `bench/RESULTS.md`.
@@ -13,8 +12,13 @@ use evidence_platform::cli::Cli;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let log = match evidence_platform::log::start() {
+        Ok(log) => log,
+        Err(_) => return ExitCode::FAILURE,
+    };
     if let Err(error) = evidence_os::process::keep_memory_private() {
-        let _ = writeln!(std::io::stderr(), "error: cannot turn off core dumps: {error}");
+        log.put(&format!("error: cannot turn off core dumps: {error}"));
+        log.flush();
         return ExitCode::FAILURE;
     }
     let cli = match Cli::try_parse() {
@@ -24,7 +28,6 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
     };
-    evidence_platform::commands::start_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = match runtime {
         Ok(runtime) => {
@@ -32,11 +35,13 @@ fn main() -> ExitCode {
         }
         Err(error) => Err(format!("cannot start threads: {error}")),
     };
-    match outcome {
+    let code = match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            let _ = writeln!(std::io::stderr(), "error: {message}");
+            log.put(&format!("error: {}", Printable(&message)));
             ExitCode::FAILURE
         }
-    }
+    };
+    log.flush();
+    code
 }

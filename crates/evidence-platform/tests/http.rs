@@ -17,10 +17,14 @@ mod isolation;
 mod manners;
 #[path = "http/pages.rs"]
 mod pages;
+#[path = "http/raw.rs"]
+mod raw;
 #[path = "http/refused.rs"]
 mod refused;
 #[path = "http/running.rs"]
 mod running;
+#[path = "../../evidence-bundle/tests/support/stock.rs"]
+mod stock;
 mod support;
 #[path = "http/uploads.rs"]
 mod uploads;

@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "program/clock.rs"]
+mod clock;
 #[path = "program/commands.rs"]
 mod commands;
 #[path = "program/durability.rs"]
@@ -16,12 +18,18 @@ mod durability;
 mod fair;
 #[path = "program/flood.rs"]
 mod flood;
+#[path = "program/log.rs"]
+mod log;
+#[path = "program/missing.rs"]
+mod missing;
 #[path = "program/noise.rs"]
 mod noise;
 #[path = "program/private.rs"]
 mod private;
 #[path = "program/process.rs"]
 mod process;
+#[path = "program/restore.rs"]
+mod restore;
 #[path = "program/siege.rs"]
 mod siege;
 mod support;

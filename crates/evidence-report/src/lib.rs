@@ -5,6 +5,8 @@
 //! part of them.
 
 mod documents;
+mod frame;
+mod kept;
 mod page;
 mod readme;
 mod table;
@@ -14,6 +16,8 @@ use std::io::{self, Write};
 use evidence_bundle::path::{ARTIFACTS_CSV, CHECKS_CSV, POPULATION_CSV, README, REPORT};
 
 pub use documents::{Documents, Unknown};
+pub use frame::{as_signed, with_inner_links, without_links};
+pub use kept::{Kept, Signed};
 
 /// The paths of the auditor's files, in the order of the archive.
 pub const VIEWS: [&str; 5] = [README, ARTIFACTS_CSV, CHECKS_CSV, POPULATION_CSV, REPORT];

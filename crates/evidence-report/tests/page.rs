@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
+use evidence_bundle::text::is_deceptive;
 use evidence_report::Documents;
 use html5gum::{DefaultEmitter, HtmlString, Token, Tokenizer};
 use serde_json::{Value, json};
 
 /// Names that hosts and attackers could choose.
-const HOSTILE: [&str; 8] = [
+const HOSTILE: [&str; 9] = [
     "<script>alert(1)</script>",
     "=cmd|'/c calc'!A1",
     "safe\u{202e}gpj.exe\u{2066}",
@@ -18,6 +19,7 @@ const HOSTILE: [&str; 8] = [
     "\"quoted\" 'and' `marked` & &lt;b&gt;",
     "</style></table><img src=x onerror=alert(1)>",
     "acme.example/with spaces",
+    "acme/\u{ad}w\u{3164}e\u{fffe}b\u{fdd0}\u{e0041}\u{1ffff}\u{a0}",
 ];
 
 /// The void elements of HTML that the page uses.
@@ -258,6 +260,7 @@ fn is_sound(page: &Page, documents: &Made) {
         assert_eq!(page.all(name).count(), 0, "no {name}");
     }
     assert!(page.source.contains("default-src 'none'"));
+    assert!(!page.source.chars().any(|character| character != '\n' && is_deceptive(character)));
     for element in &page.elements {
         for attribute in element.attributes.keys() {
             assert!(!attribute.starts_with("on"), "{attribute} of {}", element.name);
@@ -448,4 +451,31 @@ fn the_readme_is_ascii_and_fits_a_terminal() {
             assert!(line.len() <= 80, "{line}");
         }
     }
+}
+
+/// What a trusted signer can make large: the number of reasons, and every text.
+#[test]
+fn a_page_has_at_most_5_mb_and_counts_what_it_leaves_out() {
+    let long = "<".repeat(700);
+    let checks: Vec<Row> = (0..4_000)
+        .map(|number| Row {
+            reason: format!("reason_{number}"),
+            actual: long.clone(),
+            ..check(if number % 100 == 0 { "fail" } else { "pass" }, format!("acme/{number}"))
+        })
+        .collect();
+    let html = made(&bundle(&checks, &long), "derived/report.html");
+    assert!(html.len() < 5_000_000, "{}", html.len());
+    let groups = html.matches("<tr class=\"head").count();
+    assert!(groups > 50, "{groups}");
+    let left_out = format!("{} more checks with other rules or reasons", grouped(4_000 - groups));
+    assert!(html.contains(&left_out), "{left_out}");
+    assert!(html.contains("Checks that this page does not list"));
+    // A page of a usual size leaves nothing out.
+    let html = made(&bundle(&checks[..20], "text"), "derived/report.html");
+    assert!(!html.contains("with other rules or reasons") && !html.contains("left out here"));
+}
+
+fn grouped(number: usize) -> String {
+    format!("{},{:03}", number / 1_000, number % 1_000)
 }

@@ -4,20 +4,11 @@
 //! Pure functions over the varying part of a match and its surroundings. They never keep it.
 
 use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::names;
 use super::patterns::{Confidence, Context, Pattern, Value};
-
-/// Lenient base64, as pasted: padded or not, and cut anywhere.
-const LENIENT: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use super::shape::{LENIENT, contains, entropy, is_mixed_case, is_placeholder};
+use super::values;
 
 /// Whether the varying part of a match can be a secret. `before` is the text before the match.
 pub(super) fn is_credible(rule: &Pattern, before: &[u8], value: &[u8]) -> bool {
@@ -25,16 +16,18 @@ pub(super) fn is_credible(rule: &Pattern, before: &[u8], value: &[u8]) -> bool {
     let possible = match rule.value {
         Value::Any => !is_placeholder(value),
         Value::Random => !is_placeholder(value) && !names::is_name(value),
-        Value::Opaque => is_opaque(value),
-        Value::Password => is_password(value),
-        Value::Basic => is_basic(value),
+        Value::Opaque => values::is_opaque(value),
+        Value::Password => values::is_password(value),
+        Value::Chosen => values::is_chosen(value),
+        Value::Unlisted => values::is_unlisted(before, value),
+        Value::Basic => values::is_basic(value),
         Value::Key => has_body(value),
         Value::EncodedKey => is_encoded_key(value),
     };
     possible
         && entropy(value) >= rule.entropy
         && (!rule.mixed_case || is_mixed_case(value))
-        && !(guess && (is_dull(value) || is_harmless_name(before)))
+        && !(guess && is_harmless_name(before))
 }
 
 /// Whether a key word in this place can belong to a match.
@@ -53,6 +46,9 @@ pub(super) fn can_stand(context: Context, before: &[u8], behind: &[u8]) -> bool 
                 && before.last_chunk::<23>().is_some_and(|part| part.iter().all(|byte| is_url_safe(*byte)))
         }
         Context::NamedValue => can_name_value(behind),
+        Context::NearValue => can_precede_value(behind),
+        // Found by the runs themselves.
+        Context::Prefixed => true,
         Context::UrlAuthority => can_end_credentials(before, behind),
     }
 }
@@ -77,38 +73,6 @@ fn ends_escape(text: &[u8]) -> bool {
     matches!(text, [.., b'\\', b'n' | b'r' | b't'])
         || text.last_chunk().is_some_and(is_percent)
         || text.last_chunk().is_some_and(is_unicode)
-}
-
-/// Whether a value looks like a token, if only its place suggests that it is one.
-fn is_opaque(value: &[u8]) -> bool {
-    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
-    let varied = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
-        || value.len() >= 20 && is_mixed_case(value) && entropy(value) >= 3.5;
-    varied
-        && !is_placeholder(value)
-        && !is_sequence(value)
-        && !names::is_name(value)
-        && !names::is_stand_in(value)
-}
-
-/// Whether a value can be a password that a person chose.
-fn is_password(value: &[u8]) -> bool {
-    !is_placeholder(value) && !names::is_stand_in(value) && !is_port(value)
-}
-
-/// `host:8443@team` in a comment is a port, not a password.
-fn is_port(value: &[u8]) -> bool {
-    std::str::from_utf8(value).is_ok_and(|text| text.parse::<u16>().is_ok())
-}
-
-/// Whether the value decodes to a user and a password.
-fn is_basic(value: &[u8]) -> bool {
-    let Ok(plain) = LENIENT.decode(value) else { return false };
-    let Some(colon) = plain.iter().position(|byte| *byte == b':') else { return false };
-    let password = plain.get(colon + 1..).unwrap_or_default();
-    std::str::from_utf8(&plain).is_ok_and(|text| !text.contains(char::is_control))
-        && password.len() >= 4
-        && is_password(password)
 }
 
 /// How many letters and digits of a key's body to examine, and how many it must have.
@@ -207,51 +171,6 @@ fn is_encoded_key(value: &[u8]) -> bool {
     })
 }
 
-/// Whether the characters count up, like made-up values: `abcdefgh`, `0123456789abcdef`.
-fn is_sequence(value: &[u8]) -> bool {
-    let steps =
-        value.windows(2).filter(|pair| matches!(pair, [a, b] if a.checked_add(1) == Some(*b))).count();
-    2 * steps >= value.len()
-}
-
-/// Shannon entropy in bits per byte: 0 for one repeated byte, 8 at most.
-pub(super) fn entropy(value: &[u8]) -> f32 {
-    let mut counts = [0u32; 256];
-    for byte in value {
-        if let Some(count) = counts.get_mut(usize::from(*byte)) {
-            *count += 1;
-        }
-    }
-    let total = value.len() as f32;
-    let shares = counts.iter().filter(|count| **count > 0).map(|count| *count as f32 / total);
-    shares.map(|share| -share * share.log2()).sum()
-}
-
-/// Whether the value has letters of both cases.
-fn is_mixed_case(value: &[u8]) -> bool {
-    value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase)
-}
-
-/// Whether the value is a placeholder for a secret: a variable, a template, a mask, a word like "example".
-fn is_placeholder(value: &[u8]) -> bool {
-    let masked = value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'0'));
-    let repeated = value.iter().all(|byte| Some(byte) == value.first());
-    let variable = [&b"$"[..], b"<", b"{", b"[", b"%{", b"@"].iter().any(|sign| value.starts_with(sign))
-        || (value.starts_with(b"%") && value.ends_with(b"%"));
-    masked || repeated || variable || PLACEHOLDERS.iter().any(|word| contains(value, word))
-}
-
-const PLACEHOLDERS: &[&str] =
-    &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
-
-/// Whether a value beside a key word is clearly not random: a path, a name made of words, the alphabet.
-fn is_dull(value: &[u8]) -> bool {
-    let path = [&b"/"[..], b"./", b"~/"].iter().any(|start| value.starts_with(start));
-    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    path || digits == 0 || letters == 0 || contains(value, "abcdefghijklmnopqrstuvwxyz")
-}
-
 /// Whether the key word ends a harmless identifier, such as `csrf_token`. `before` ends where the key word
 /// begins.
 fn is_harmless_name(before: &[u8]) -> bool {
@@ -304,13 +223,19 @@ fn can_name_value(behind: &[u8]) -> bool {
     matches!(behind.first(), Some(b'=' | b':'))
 }
 
+/// How far behind a key word its value begins.
+const NEAR: usize = 24;
+
+/// Whether a sign between a name and its value follows, or a word that stands for one.
+fn can_precede_value(behind: &[u8]) -> bool {
+    let near = behind.get(..NEAR).unwrap_or(behind);
+    let sign = |byte: &u8| matches!(byte, b'=' | b':' | b',' | b'>' | b'(');
+    near.iter().any(sign) || [&b" is "[..], b" was ", b" lautet "].iter().any(|word| near.starts_with(word))
+}
+
 /// The same as `\s` in a pattern.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'\x0b'
-}
-
-fn contains(value: &[u8], word: &str) -> bool {
-    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 #[cfg(test)]
@@ -361,21 +286,6 @@ mod tests {
     }
 
     #[test]
-    fn dull_values() {
-        for value in [
-            "/etc/ssl/2026/key.pem",
-            "./a1",
-            "~/a1",
-            "the-name-of-a-variable",
-            "2026-11-21",
-            "abcdefghijklmnopqrstuvwxyz0123",
-        ] {
-            assert!(is_dull(value.as_bytes()), "{value}");
-        }
-        assert!(!is_dull(b"0a1b2c3d4e5f6a7b"));
-    }
-
-    #[test]
     fn where_a_password_of_a_url_can_end() {
         for before in ["https://user:hunter2", "https:\\/\\/user:hunter2", "x://:aaa"] {
             assert!(can_end_credentials(before.as_bytes(), b"host"), "{before}");
@@ -403,37 +313,6 @@ mod tests {
         }
         for name in ["", "_", "my_", "x"] {
             assert!(!is_harmless_name(name.as_bytes()), "{name}");
-        }
-    }
-
-    #[test]
-    fn opaque_values() {
-        for value in ["0a1b2c3d4e5f6a7b", "7Kq2vM9xW4zP", "AbCdXyZtQwErLmNoPiUv"] {
-            assert!(is_opaque(value.as_bytes()), "{value}");
-        }
-        for value in
-            ["abcdefgh", "12345678", "0123456789abcdef", "the-token-of-2026", "DEPLOY_TOKEN", "deadbeef"]
-        {
-            assert!(!is_opaque(value.as_bytes()), "{value}");
-        }
-    }
-
-    #[test]
-    fn passwords() {
-        for value in ["hunter2", "correct-horse", "70000", "7Kq2vM9x"] {
-            assert!(is_password(value.as_bytes()), "{value}");
-        }
-        for value in ["password", "3000", "$PASSWORD", "your-password", "DB_PASSWORD"] {
-            assert!(!is_password(value.as_bytes()), "{value}");
-        }
-        // "deploy:7Kq2vM9xW4zP", "user:password", "Aladdin:open sesame", a value without a colon, and one that is
-        // not base64.
-        assert!(is_basic(b"ZGVwbG95OjdLcTJ2TTl4VzR6UA=="));
-        assert!(is_basic(b"ZGVwbG95OjdLcTJ2TTl4VzR6UA"));
-        for value in
-            ["dXNlcjpwYXNzd29yZA==", "QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "authentication", "user:7Kq2vM9xW4zP"]
-        {
-            assert!(!is_basic(value.as_bytes()), "{value}");
         }
     }
 

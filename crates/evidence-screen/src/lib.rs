@@ -12,7 +12,10 @@ mod names;
 mod own;
 mod pasted;
 mod patterns;
+mod runs;
 mod screen;
+mod shape;
+mod values;
 mod views;
 mod words;
 
@@ -20,4 +23,4 @@ pub use evidence_text::{Printable, is_deceptive};
 pub use own::is_sought;
 pub use pasted::find_pasted;
 pub use patterns::{Confidence, Context, PATTERNS, Pattern, Value};
-pub use screen::{Finding, OWN_CREDENTIAL, Screen, shared};
+pub use screen::{ENTANGLED, Finding, OWN_CREDENTIAL, Screen, shared};

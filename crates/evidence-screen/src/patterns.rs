@@ -22,6 +22,8 @@ pub struct Pattern {
     /// whole match, is the secret. The group `value` is the varying part; a match without one needs no further
     /// tests.
     pub pattern: &'static str,
+    /// The same for joined lines, with the marks where they meet.
+    pub joined: &'static str,
     /// The kind of the varying part, which excludes some values.
     pub value: Value,
     /// The least Shannon entropy of the varying part, in bits per byte; a match below it is not a secret.
@@ -59,6 +61,10 @@ pub enum Context {
     DottedToken,
     /// The key word names a value: an equals sign or a colon follows.
     NamedValue,
+    /// The key word may name a value: a sign or a word between a name and its value follows soon.
+    NearValue,
+    /// The key word is the separator between a short prefix and a long value.
+    Prefixed,
     /// The key word is the `@` after the password of a URL.
     UrlAuthority,
 }
@@ -74,6 +80,10 @@ pub enum Value {
     Opaque,
     /// A password chosen by a person: not a word for a password, a variable or a port.
     Password,
+    /// A password or token of at least eight characters that reads neither like a word nor like a place.
+    Chosen,
+    /// Random characters behind a prefix that no list has: not a digest.
+    Unlisted,
     /// User and password in base64.
     Basic,
     /// The body of a private key.

@@ -6,6 +6,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use url::Url;
+
 use super::problem::Complaint;
 
 /// One kind of configuration file.
@@ -33,6 +35,23 @@ pub struct Document {
 
 /// Looks up an environment variable; `None` if it is unset or empty.
 pub type Variables<'run> = dyn Fn(&str) -> Option<OsString> + 'run;
+
+/// Judges a value beyond its declaration, such as by who chose the file. Receives the dotted path of the key and the
+/// well-formed value; never a default, which the declaration chose.
+pub type Guard<'run> = dyn Fn(&str, &Guarded<'_>) -> Result<(), Complaint> + 'run;
+
+/// A value for a [`Guard`].
+#[derive(Debug)]
+pub enum Guarded<'a> {
+    /// The name of an environment variable.
+    Variable(&'a str),
+    /// An address, as requests will use it.
+    Address(&'a Url),
+    /// A path, with `~` expanded, relative to the working directory.
+    Path(&'a Path),
+    /// Any other text.
+    Text(&'a str),
+}
 
 /// A key of the configuration.
 #[derive(Debug)]
@@ -104,6 +123,14 @@ pub enum Shape {
         of: Format,
         /// Whether it may be empty.
         may_be_empty: bool,
+    },
+    /// A list of texts of a format, or of mappings with declared keys, which may be empty. The path of the section ends
+    /// in `[]`.
+    Entries {
+        /// The format of each text.
+        of: Format,
+        /// The keys of each mapping.
+        section: &'static Section,
     },
     /// The text `*`, or a list of texts that is not empty.
     EverythingOr(Format),
@@ -281,7 +308,9 @@ impl Shape {
     /// The section of this key: the only one, or that of each list item.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
-            Shape::Section(section) | Shape::Sections(section) => Some(section),
+            Shape::Section(section) | Shape::Sections(section) | Shape::Entries { section, .. } => {
+                Some(section)
+            }
             _ => None,
         }
     }

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::declare::{DefaultValue, Document, Format, Key, MIN_SECONDS, Presence, Section, Shape, Variables};
+use super::declare::{
+    DefaultValue, Document, Format, Guard, Guarded, Key, MIN_SECONDS, Presence, Section, Shape, Variables,
+};
+use super::locate::located;
 use super::problem::{Complaint, Place, Problems};
 use super::secret::{self, quote};
 use super::yaml::{Entry, Node, Value};
@@ -21,10 +24,22 @@ pub struct Decoder<'run, 'text> {
     pub problems: Problems<'text>,
     /// The environment: `HOME`, and variables that override the file.
     pub variables: &'run Variables<'run>,
+    /// Judges the values of the file beyond their declarations.
+    pub guard: &'run Guard<'run>,
     /// The kind of file.
     pub document: &'static Document,
     /// The directory of the file, which relative paths in it refer to.
     pub directory: &'run Path,
+    /// The time that dates in the file are compared with, in seconds since 1970.
+    pub now: i64,
+}
+
+/// An entry of a list that holds texts and mappings.
+pub enum ListEntry {
+    /// A text.
+    Text(Placed<String>),
+    /// A mapping.
+    Fields(Fields),
 }
 
 /// A value and its place.
@@ -219,7 +234,9 @@ impl Decoder<'_, '_> {
     ) -> Option<Placed<String>> {
         let checked = match &node.value {
             Value::Reported => return None,
-            Value::Text(text) => format::check(format, text).map(|()| text.clone()),
+            Value::Text(text) => format::check(format, text)
+                .and_then(|()| self.judged(format, &path, text))
+                .map(|()| text.clone()),
             other => Err(wrong_type::of_text(key, format, other)),
         };
         match checked {
@@ -243,25 +260,30 @@ impl Decoder<'_, '_> {
         texts.into_iter().map(|text| self.expand(text)).collect()
     }
 
+    /// Asks the guard about a well-formed text.
+    fn judged(&self, format: Format, path: &str, text: &str) -> Result<(), Complaint> {
+        match format {
+            Format::Variable => (self.guard)(path, &Guarded::Variable(text)),
+            Format::Url => (self.guard)(path, &Guarded::Address(&format::url(text)?)),
+            Format::Path => match located(text, self.directory, self.variables) {
+                Ok(located) => (self.guard)(path, &Guarded::Path(&located)),
+                // `expand` reports it.
+                Err(_) => Ok(()),
+            },
+            Format::Choice(_) | Format::Word(_) | Format::Custom(_) | Format::Line => {
+                (self.guard)(path, &Guarded::Text(text))
+            }
+        }
+    }
+
     fn expand(&mut self, text: Placed<String>) -> Option<PathBuf> {
-        let rest = match text.value.strip_prefix('~') {
-            // An absolute path replaces the directory. A leading `./` would only lengthen messages.
-            None if self.directory == Path::new(".") => return Some(PathBuf::from(text.value)),
-            None => return Some(self.directory.join(text.value)),
-            Some(rest) => rest,
-        };
-        let complaint = match (self.variables)("HOME") {
-            _ if !rest.is_empty() && !rest.starts_with('/') => Complaint::new(format!(
-                "{}: only your own home directory can be abbreviated",
-                quote(&text.value)
-            ))
-            .help("write `~/...` or the full path; for a file whose name begins with `~`, write `./~...`"),
-            Some(home) => return Some(PathBuf::from(home).join(rest.trim_start_matches('/'))),
-            None => Complaint::new("cannot expand `~`: the environment variable HOME is not set")
-                .help("write the full path"),
-        };
-        self.problems.add(text.place, text.path, complaint);
-        None
+        match located(&text.value, self.directory, self.variables) {
+            Ok(located) => Some(located),
+            Err(complaint) => {
+                self.problems.add(text.place, text.path, complaint);
+                None
+            }
+        }
     }
 
     /// A boolean.
@@ -340,6 +362,54 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// A list of texts without duplicates, or of mappings in their place; empty if the key is absent.
+    pub fn entries(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<ListEntry>> {
+        let Shape::Entries { of, section } = key.shape else { return None };
+        let Some((entry, path)) = fields.get(key) else { return Some(Vec::new()) };
+        let items = match &entry.value.value {
+            Value::List(items) => items,
+            Value::Reported => return None,
+            other => {
+                self.problems.add(place_of(entry), path, wrong_type::of_list(key, other));
+                return None;
+            }
+        };
+        let (mut kept, mut seen, mut all_good) = (Vec::new(), HashMap::new(), true);
+        for (index, item) in items.iter().enumerate() {
+            let (place, path) = (place_of_item(item), path::item(&path, index));
+            let entry = match &item.value {
+                Value::Map(_) => self.open(section, item, place, path).map(ListEntry::Fields),
+                _ => {
+                    let text = self.text_at(key, of, item, place, path);
+                    text.filter(|text| self.is_new(of, text, item, &mut seen)).map(ListEntry::Text)
+                }
+            };
+            all_good &= entry.is_some();
+            kept.extend(entry);
+        }
+        all_good.then_some(kept)
+    }
+
+    /// Whether a text of a list is not in `seen` yet; reports it otherwise.
+    fn is_new(
+        &mut self,
+        of: Format,
+        text: &Placed<String>,
+        item: &Node,
+        seen: &mut HashMap<String, usize>,
+    ) -> bool {
+        let folded =
+            if format::ignores_case(of) { text.value.to_ascii_lowercase() } else { text.value.clone() };
+        if let Some(first) = seen.get(&folded) {
+            let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
+                .help(format!("remove one of them; the first is on line {first}"));
+            self.problems.add(text.place.clone(), text.path.clone(), complaint);
+            return false;
+        }
+        seen.insert(folded, self.problems.line(item.bytes.start));
+        true
+    }
+
     /// `"*"`, or a list of texts without duplicates.
     pub fn everything_or_list(
         &mut self,
@@ -380,17 +450,10 @@ impl Decoder<'_, '_> {
                 all_good = false;
                 continue;
             };
-            let folded =
-                if format::ignores_case(of) { text.value.to_ascii_lowercase() } else { text.value.clone() };
-            if let Some(first) = seen.get(&folded) {
-                all_good = false;
-                let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
-                    .help(format!("remove one of them; the first is on line {first}"));
-                self.problems.add(text.place, text.path, complaint);
-                continue;
+            match self.is_new(of, &text, item, &mut seen) {
+                true => kept.push(text),
+                false => all_good = false,
             }
-            seen.insert(folded, self.problems.line(item.bytes.start));
-            kept.push(text);
         }
         all_good.then_some(kept)
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::declare::{Document, Variables};
+use super::declare::{Document, Guard, Variables};
 use super::decode::{Decoder, Fields};
 use super::problem::{Complaint, ConfigError, Place, Problems};
 use super::{read, reference, schema, template, yaml};
@@ -16,7 +16,7 @@ impl Document {
     }
 
     /// Decodes and checks the bytes of a file. `path` is its name in messages, and relative paths in the file
-    /// refer to its directory. `decode` asks for the declared keys.
+    /// refer to its directory. `guard` judges each value that `decode` asks for.
     ///
     /// # Errors
     /// Returns every problem of the file at once.
@@ -25,13 +25,14 @@ impl Document {
         path: &Path,
         bytes: &[u8],
         variables: &Variables<'_>,
+        guard: &Guard<'_>,
         decode: impl FnOnce(&mut Decoder<'_, '_>, &Fields) -> Option<T>,
     ) -> Result<T, ConfigError> {
         let text = read::text(self, bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
         let mut problems = Problems::new(text);
         let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
         let directory = path.parent().unwrap_or(Path::new(""));
-        let mut decoder = Decoder { problems, variables, document: self, directory };
+        let mut decoder = Decoder { problems, variables, guard, document: self, directory, now: 0 };
         let decoded = root.and_then(|root| {
             let fields = decoder.open(self.root, &root, Place::Point(0), String::new())?;
             decode(&mut decoder, &fields)

@@ -201,15 +201,10 @@ pub fn url(text: &str) -> Result<Url, Complaint> {
     }
     let mut url = Url::parse(text)
         .map_err(|error| Complaint::new(format!("this is not a URL: {error}")).help(IN_FULL))?;
-    let loopback = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback() && lower.starts_with("http://127."),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
+    let is_plain = !matches!(url.host(), Some(Host::Ipv4(_))) || lower.starts_with("http://127.");
     match url.scheme() {
         "https" if url.host().is_some() => {}
-        "http" if loopback => {}
+        "http" if is_loopback(&url) && is_plain => {}
         "http" => {
             return Err(Complaint::new("plain http would send the credentials unencrypted")
                 .help("use `https://`; only loopback addresses (localhost, 127.0.0.0/8, ::1) may use http"));
@@ -222,4 +217,14 @@ pub fn url(text: &str) -> Result<Url, Complaint> {
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&path);
     Ok(url)
+}
+
+/// Whether the address is on this machine: `localhost`, or an address of the loopback network.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }

@@ -12,6 +12,7 @@ pub mod declare;
 pub mod decode;
 pub mod document;
 pub mod format;
+mod locate;
 mod path;
 pub mod problem;
 pub mod read;

@@ -89,9 +89,14 @@ pub struct ConfigError {
 impl ConfigError {
     /// An error with a single problem of the whole file.
     pub fn of_file(path: &Path, complaint: Complaint) -> ConfigError {
+        ConfigError::of_key(path, "", complaint)
+    }
+
+    /// An error with a single problem of this key, which has no place in the text.
+    pub fn of_key(path: &Path, key: &str, complaint: Complaint) -> ConfigError {
         ConfigError {
             path: path.to_path_buf(),
-            problems: vec![Problem::without_place("", complaint)],
+            problems: vec![Problem::without_place(key, complaint)],
             omitted: 0,
             masked_text: String::new(),
         }

@@ -102,6 +102,11 @@ fn of_shape(shape: &'static Shape) -> Map<String, Value> {
             }
             list
         }
+        Shape::Entries { of, section } => object(json!({
+            "type": "array",
+            "items": { "anyOf": [of_format(*of), of_section(section)] },
+            "uniqueItems": true,
+        })),
         Shape::EverythingOr(of) => object(json!({ "oneOf": [{ "const": "*" }, list_of(*of)] })),
         Shape::Tags => object(json!({
             "type": "object",

@@ -152,7 +152,7 @@ pub(super) fn out_of_range(key: &Key, shown: &str) -> Complaint {
 pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
     let (what, format) = match key.shape {
         Shape::EverythingOr(format) => ("the text `\"*\"` or a list", Some(format)),
-        Shape::List { of, .. } => ("a list", Some(of)),
+        Shape::List { of, .. } | Shape::Entries { of, .. } => ("a list", Some(of)),
         _ => ("a list", None),
     };
     let complaint = expected(key, what, value);

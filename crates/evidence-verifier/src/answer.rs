@@ -1,5 +1,6 @@
 //! The answers to the page.
 
+use evidence_view::sanitized;
 use evidence_view::verdict::{Report, Verdict};
 use serde::Serialize;
 
@@ -28,7 +29,8 @@ impl Answer {
 
     /// A refusal, with its reason.
     pub(crate) fn refused(Refused { message, help }: &Refused) -> Answer {
-        Answer::of(&Refusal { error: message, help })
+        // A message can name a file.
+        Answer::of(&Refusal { error: &sanitized(message), help })
     }
 }
 
@@ -50,6 +52,8 @@ pub(crate) struct PageAnswer {
 pub(crate) struct Verified<'a> {
     /// The verdict as text.
     pub(crate) verdict: Verdict,
+    /// The name of the bundle's file, safe to show.
+    pub(crate) name: String,
     /// The same report that `evidence verify --json` prints.
     pub(crate) report: Report<'a>,
     /// An index of the contents, if the bundle is verified.
@@ -67,7 +71,13 @@ pub(crate) struct Contents {
     /// The number of members of the population; absent if it has an unknown form.
     pub(crate) members: Option<usize>,
     pub(crate) files: usize,
-    pub(crate) has_report: bool,
+    /// What the signer says about it.
+    pub(crate) organization: String,
+    pub(crate) framework: String,
+    pub(crate) created_at: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) excluded: Vec<String>,
+    pub(crate) errors: Vec<String>,
     /// The choices of filters.
     pub(crate) rules: Vec<String>,
     pub(crate) sources: Vec<String>,
@@ -84,6 +94,15 @@ pub(crate) struct ControlCounts {
     pub(crate) status: &'static str,
     pub(crate) reason: String,
     pub(crate) counts: String,
+}
+
+/// A report made from the documents of a bundle.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReportMade {
+    /// How the signer's report compares with it: `absent`, `same` or `different`.
+    pub(crate) signed: &'static str,
+    /// Whether the bundle names the version of this page, so that a difference cannot come from the version.
+    pub(crate) same_version: bool,
 }
 
 /// Matching rows.

@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use evidence_bundle::document::{Check, Counts, Member};
-use evidence_bundle::path::{NORMALIZED, POPULATION, REPORT};
+use evidence_bundle::path::{NORMALIZED, POPULATION};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader, each_row, sanitized, words};
 
 use crate::answer::{ControlCounts, FileShown};
-
-/// The most bytes of a report to show.
-const REPORT_BYTES: u64 = 64 << 20;
 
 /// The collected data of a bundle.
 #[derive(Debug)]
@@ -19,7 +16,6 @@ pub(crate) struct Collected {
     /// The population; `None` if it has an unknown form.
     pub(crate) members: Option<Vec<Member>>,
     pub(crate) files: Vec<FileShown>,
-    pub(crate) report: Option<Vec<u8>>,
 }
 
 /// The checks with their controls.
@@ -32,12 +28,7 @@ pub(crate) struct Checks {
 
 impl Collected {
     pub(crate) fn new() -> Collected {
-        Collected {
-            checks: EachCheck::new(Checks::default()),
-            members: None,
-            files: Vec::new(),
-            report: None,
-        }
+        Collected { checks: EachCheck::new(Checks::default()), members: None, files: Vec::new() }
     }
 
     /// Each control with the counts of its checks; `None` if the results have an unknown form.
@@ -81,12 +72,6 @@ impl FileReader for Collected {
                 let mut members = Vec::new();
                 let known = each_row(&mut counted, "members", |member| members.push(member)).is_some();
                 self.members = known.then_some(members);
-            }
-            REPORT => {
-                let mut report = Vec::new();
-                (&mut counted).take(REPORT_BYTES + 1).read_to_end(&mut report)?;
-                self.report = Some(report)
-                    .filter(|report| u64::try_from(report.len()).is_ok_and(|len| len <= REPORT_BYTES));
             }
             _ => {}
         }

@@ -17,8 +17,10 @@ pub(crate) enum Question {
     Verify(Terms),
     /// A file of the verified bundle: its text, or its bytes with `download`.
     File { path: String, download: bool },
-    /// The report of the verified bundle, to show.
-    Report,
+    /// The report, made from the documents of the verified bundle: to show in a frame, or as it is with `download`.
+    Report { download: bool },
+    /// The signer's report, without anything that acts.
+    AsSigned,
     /// The names of files.
     Files { search: String, skip: usize },
     /// Matching checks.
@@ -38,11 +40,16 @@ pub(crate) enum Question {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Terms {
+    /// The name of the bundle's file.
+    #[serde(default)]
+    pub(crate) name: String,
     /// Files with public keys, and pasted ones.
     public_keys: Vec<KeyFile>,
     allowed_signers: Option<KeyFile>,
     /// Fingerprints, separated by white space.
     fingerprints: String,
+    /// The list of revoked keys.
+    revoked_keys: Option<KeyFile>,
     organization: String,
     max_age: String,
     /// The current time in Unix seconds.
@@ -102,6 +109,11 @@ impl Terms {
         }
         for fingerprint in self.fingerprints.split_whitespace() {
             trust.add_fingerprint(fingerprint).map_err(untrusted)?;
+        }
+        if let Some(file) = &self.revoked_keys {
+            let unusable =
+                |error| Refused { message: terms::cannot_revoke(&error), help: terms::REVOKED_HELP };
+            trust.add_revoked_keys(file.name.clone(), file.contents()?).map_err(unusable)?;
         }
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let max_age = given(&self.max_age).map(|text| {

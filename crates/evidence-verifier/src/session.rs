@@ -1,20 +1,22 @@
 //! A session of the page: one verified bundle at a time, and questions about it.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use evidence_bundle::document::Member;
+use evidence_bundle::path::REPORT;
 use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, VerifiedBundle};
+use evidence_report::{Kept, Signed};
 use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Row, Table};
 use evidence_view::verdict::{Report, Verdict};
 use evidence_view::{
-    Sanitize as _, check_identity, member_identity, read, sanitized, sanitized_lines, words,
+    FileReader, Sanitize as _, check_identity, member_identity, read, sanitized, sanitized_lines, words,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::answer::{
-    Answer, CheckShown, Contents, FileShown, FileText, MemberShown, Page, PageAnswer, Verified,
+    Answer, CheckShown, Contents, FileShown, FileText, MemberShown, Page, PageAnswer, ReportMade, Verified,
 };
 use crate::collected::{Collected, Wanted};
 use crate::page;
@@ -73,8 +75,12 @@ impl Session {
             Err(failure) => Err(failure),
         };
         let contents = outcome.as_ref().ok().map(|(bundle, collected)| contents(bundle, collected));
-        let answer =
-            Answer::of(&Verified { verdict: Verdict::of(verdict), report: Report::of(verdict), contents });
+        let answer = Answer::of(&Verified {
+            verdict: Verdict::of(verdict),
+            name: sanitized(&terms.name),
+            report: Report::of(verdict),
+            contents,
+        });
         if let Ok((bundle, collected)) = outcome {
             self.opened = Some(Opened { trust, expectations, bundle, collected });
         }
@@ -100,7 +106,27 @@ fn contents(bundle: &VerifiedBundle, collected: &Collected) -> Contents {
         checks: checks.len(),
         members: members.map(<[Member]>::len),
         files: collected.files.len(),
-        has_report: collected.report.is_some(),
+        organization: sanitized(&bundle.organization),
+        framework: sanitized(&bundle.framework),
+        created_at: evidence_bundle::time::format(bundle.created_at).unwrap_or_default(),
+        warnings: bundle
+            .warnings
+            .iter()
+            .map(|warning| match &warning.subject {
+                Some(subject) => sanitized(&format!("{subject}: {}", warning.message)),
+                None => sanitized(&warning.message),
+            })
+            .collect(),
+        excluded: bundle
+            .excluded
+            .iter()
+            .map(|excluded| sanitized(&format!("{} (rule {})", excluded.filename, excluded.rule)))
+            .collect(),
+        errors: bundle
+            .errors
+            .iter()
+            .map(|error| sanitized(&format!("{}: {}", error.subject, error.message)))
+            .collect(),
         rules: names(&mut checks.iter().map(|(_, check)| &check.rule)),
         sources: names(
             &mut checks
@@ -119,10 +145,8 @@ impl Opened {
                 Err(refused("asked in the wrong place".to_owned()))
             }
             Question::File { path, download } => self.file(path, download, bundle),
-            Question::Report => match &self.collected.report {
-                Some(report) => Ok(Answer::with(&(), report.clone())),
-                None => Err(refused("this bundle has no report".to_owned())),
-            },
+            Question::Report { download } => self.report(download, bundle),
+            Question::AsSigned => self.as_signed(bundle),
             Question::Files { search, skip } => Ok(self.files(&search, skip)),
             Question::Checks { filter, skip, sample, table } => self.checks(filter, skip, sample, table),
             Question::Population { filter, skip, sample, table } => {
@@ -131,21 +155,58 @@ impl Opened {
         }
     }
 
-    /// Reads one file and verifies the bundle again: the file on disk may have changed.
-    fn file(&self, path: String, download: bool, bundle: impl Read) -> Result<Answer, Refused> {
-        let wanted = Wanted { path, contents: None };
+    /// Reads more of the bundle and verifies it again: the file on disk may have changed.
+    fn again<R: FileReader>(&self, bundle: impl Read, reader: R) -> Result<R, Refused> {
         let failed = |failure: Failure| Refused {
             message: format!("the bundle changed since it was verified: {failure}"),
             help: "verify it again",
         };
-        let (again, wanted) =
-            read(bundle, &self.trust, &self.expectations, &Limits::default(), wanted).map_err(failed)?;
+        let (again, reader) =
+            read(bundle, &self.trust, &self.expectations, &Limits::default(), reader).map_err(failed)?;
         if again.checksums_sha256 != self.bundle.checksums_sha256 {
             return Err(Refused {
                 message: "this is another bundle than the verified one".to_owned(),
                 help: "verify it again",
             });
         }
+        Ok(reader)
+    }
+
+    /// Makes the report from the documents. The signer's own report is never shown as a page.
+    fn report(&self, download: bool, bundle: impl Read) -> Result<Answer, Refused> {
+        let kept = self.again(bundle, Kept::new(|| Ok(Cursor::new(Vec::new()))))?;
+        let mut page = Vec::new();
+        let signed = kept.report(&mut page).map_err(|error| Refused {
+            message: format!("the report cannot be made: {error}"),
+            help: "take the verifier page of a newer release",
+        })?;
+        let made = ReportMade {
+            signed: match signed {
+                Signed::Absent => "absent",
+                Signed::Same => "same",
+                Signed::Different => "different",
+            },
+            same_version: self.bundle.tool_version == env!("CARGO_PKG_VERSION"),
+        };
+        if !download {
+            page = evidence_report::without_links(&String::from_utf8_lossy(&page)).into_bytes();
+        }
+        Ok(Answer::with(&made, page))
+    }
+
+    /// The signer's report, without anything that acts.
+    fn as_signed(&self, bundle: impl Read) -> Result<Answer, Refused> {
+        let wanted = self.again(bundle, Wanted { path: REPORT.to_owned(), contents: None })?;
+        let signed =
+            wanted.contents.ok_or_else(|| refused("the signer put no report into this bundle".to_owned()))?;
+        let mut page = Vec::new();
+        let unwritten = |error: std::io::Error| refused(format!("the page could not be written: {error}"));
+        evidence_report::as_signed(&signed, &mut page).map_err(unwritten)?;
+        Ok(Answer::with(&(), page))
+    }
+
+    fn file(&self, path: String, download: bool, bundle: impl Read) -> Result<Answer, Refused> {
+        let wanted = self.again(bundle, Wanted { path, contents: None })?;
         let contents = wanted.contents.ok_or_else(|| refused("the bundle has no such file".to_owned()))?;
         let text = str::from_utf8(&contents).ok().filter(|text| text.len() <= TEXT_BYTES);
         let shown = FileText {

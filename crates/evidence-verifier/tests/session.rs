@@ -39,7 +39,8 @@ fn checks(filter: Value, sample: Value, table: bool) -> Value {
 fn nothing_is_shown_before_a_bundle_is_verified_or_after_another_one_is_not() {
     let mut session = Session::new();
     let questions = [
-        json!({ "ask": "report" }),
+        json!({ "ask": "report", "download": false }),
+        json!({ "ask": "as_signed" }),
         json!({ "ask": "files", "search": "", "skip": 0 }),
         json!({ "ask": "file", "path": "manifest.json", "download": true }),
         checks(json!({}), Value::Null, false),
@@ -73,6 +74,28 @@ fn nothing_is_shown_before_a_bundle_is_verified_or_after_another_one_is_not() {
 }
 
 #[test]
+fn a_revoked_key_counts_no_more() {
+    let mut session = Session::new();
+    let good = bundle("fingerprint_ok");
+    let list = fs::read_to_string(bundles().join("key-revoked_fail/revoked")).unwrap();
+    let asked = |text: Value| {
+        let mut asked = terms();
+        asked["revoked_keys"] = json!({ "name": "revoked", "text": text });
+        asked
+    };
+    let (answer, _) = ask(&mut session, &asked(json!(list)), &good);
+    assert_eq!(answer["report"]["reason"], "key-revoked");
+    assert_eq!((&answer["verdict"]["headline"], &answer["contents"]), (&json!("FAILED"), &Value::Null));
+    // A list that cannot be read is not an empty one.
+    for text in [json!(""), json!("nonsense\n"), Value::Null] {
+        let (answer, _) = ask(&mut session, &asked(text), &good);
+        assert!(answer["error"].as_str().unwrap().starts_with("cannot read the list of revoked keys"));
+    }
+    let (answer, _) = ask(&mut session, &asked(json!("# none\n")), &good);
+    assert_eq!(answer["report"]["revoked_keys"], 0);
+}
+
+#[test]
 fn a_file_comes_from_the_bundle_that_was_verified() {
     let mut session = Session::new();
     let good = bundle("fingerprint_ok");
@@ -89,6 +112,40 @@ fn a_file_comes_from_the_bundle_that_was_verified() {
         assert!(answer["error"].as_str().unwrap().contains(why), "{answer}");
         assert!(bytes.is_empty());
     }
+}
+
+#[test]
+fn the_report_is_made_from_the_documents() {
+    let mut session = Session::new();
+    let good = bundle("hints_ok");
+    ask(&mut session, &terms(), &good);
+    let report = |download: bool| json!({ "ask": "report", "download": download });
+    let (made, page) = ask(&mut session, &report(false), &good);
+    assert_eq!(made["signed"], "absent", "{made}");
+    let (_, saved) = ask(&mut session, &report(true), &good);
+    let (page, saved) = (String::from_utf8(page).unwrap(), String::from_utf8(saved).unwrap());
+    // What is shown has no link; what is saved has them.
+    assert!(!page.contains(" href=\"") && page.contains("data-to=\"#results\""));
+    assert_eq!(page.replace(" role=\"link\" tabindex=\"0\" data-to=\"", " href=\""), saved);
+    assert!(saved.starts_with("<!doctype html>") && !saved.contains("<script"));
+    let (refusal, bytes) = ask(&mut session, &json!({ "ask": "as_signed" }), &good);
+    assert_eq!((&refusal["error"], bytes), (&json!("the signer put no report into this bundle"), Vec::new()));
+    let (refusal, bytes) = ask(&mut session, &report(false), &bundle("fingerprint_ok"));
+    assert!(refusal["error"].as_str().unwrap().contains("another bundle") && bytes.is_empty());
+}
+
+/// Names of files are shown as texts of a bundle are.
+#[test]
+fn a_name_does_not_deceive() {
+    let mut named = terms();
+    named["name"] = json!("acme\u{202e}zg.rat\u{ad}");
+    named["public_keys"] = json!([{ "name": "key\u{3164}", "text": "none" }]);
+    let mut session = Session::new();
+    let (refusal, _) = ask(&mut session, &named, &bundle("hints_ok"));
+    assert!(refusal["error"].as_str().unwrap().contains("key\\u{3164}"), "{refusal}");
+    named["public_keys"] = terms()["public_keys"].clone();
+    let (answer, _) = ask(&mut session, &named, &bundle("hints_ok"));
+    assert_eq!(answer["name"], "acme\\u{202e}zg.rat\\u{ad}");
 }
 
 #[test]

@@ -14,8 +14,10 @@ const NAMED: usize = 5;
 const CHARACTERS: usize = 200;
 /// The most groups of one control. A source has a few dozen reasons.
 const GROUPS: usize = 50;
+/// The most groups of all controls of a bundle.
+const ALL_GROUPS: usize = 1_000;
 /// The most groups of hints.
-const HINT_GROUPS: usize = 200;
+const HINT_GROUPS: usize = 100;
 /// The most rules that a group names.
 const RULES: usize = 5;
 
@@ -76,6 +78,22 @@ impl Checks {
     /// How many of each status there are.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Keeps at most this many groups, the first ones, and returns how many it kept.
+    fn keep(&mut self, most: usize) -> usize {
+        let left = self.groups.split_off(self.groups.len().min(most));
+        let checks = left.iter().map(|group| group.subjects.count).fold(0, u64::saturating_add);
+        self.ungrouped = self.ungrouped.saturating_add(checks);
+        self.groups.len()
+    }
+
+    /// Limits the groups of all controls of a bundle together: a page shows them all.
+    pub(crate) fn limit<'a>(controls: impl Iterator<Item = &'a mut Checks>) {
+        let mut left = ALL_GROUPS;
+        for checks in controls {
+            left = left.saturating_sub(checks.keep(left));
+        }
     }
 
     /// The groups, the most urgent status first, and within a status the largest first.
@@ -226,6 +244,14 @@ mod tests {
         }
         assert_eq!((checks.groups().len(), checks.counts().fail), (GROUPS, 1_008));
         assert_eq!(checks.ungrouped, 1_003 - GROUPS as u64);
+        // All controls together have a limit too.
+        let mut controls: Vec<Checks> = (0..100).map(|_| Checks::default()).collect();
+        for checks in &mut controls {
+            (0..GROUPS).for_each(|number| checks.take(check("x", Status::Fail, &format!("reason {number}"))));
+        }
+        Checks::limit(controls.iter_mut());
+        assert_eq!(controls.iter().map(|checks| checks.groups.len()).sum::<usize>(), ALL_GROUPS);
+        assert!(controls.iter().all(|checks| checks.groups.len() as u64 + checks.ungrouped == GROUPS as u64));
         assert_eq!(short(&"x".repeat(1_000)).chars().count(), CHARACTERS + 1);
     }
 }

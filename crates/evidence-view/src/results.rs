@@ -128,8 +128,10 @@ impl FileReader for Results {
                     checks: control.checks.0,
                 };
                 let judgement: Option<Judgement> = json::document(contents);
-                self.controls =
+                let mut controls: Option<Vec<ControlResult>> =
                     judgement.map(|judgement| judgement.controls.into_iter().map(control).collect());
+                Checks::limit(controls.iter_mut().flatten().map(|control| &mut control.checks));
+                self.controls = controls;
             }
             HINTS => {
                 let hints: Option<Hints<Folded<HintGroups>>> = json::document(contents);

@@ -104,7 +104,7 @@ impl<T> First<T> {
 
     /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.is_empty() && self.more == 0
     }
 
     /// "and 12 more", if not every row is kept.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evidence_bundle::text::Chain;
-use evidence_bundle::trust::TrustError;
+use evidence_bundle::trust::{RevokedError, TrustError};
 
 /// The most bytes of a file with public keys. A larger file is something else.
 pub const KEY_FILE_BYTES: u64 = 1024 * 1024;
@@ -12,12 +12,21 @@ pub const KEY_FILE_BYTES: u64 = 1024 * 1024;
 pub const KEY_HELP: &str =
     "a bundle is signed with Ed25519; give the signer's public key, in PEM or OpenSSH form";
 
+/// Advice for a list of revoked keys that cannot be read.
+pub const REVOKED_HELP: &str =
+    "write one key per line: FINGERPRINT SINCE WHY; without a list that can be read, nothing is verified";
+
 /// Advice for an age that cannot be parsed.
 pub const AGE_HELP: &str = "write a number and a unit: 90m, 36h, 7d or 2w";
 
 /// Why a key cannot be trusted.
 pub fn cannot_trust(error: &TrustError) -> String {
     format!("cannot trust this key: {}", Chain(error))
+}
+
+/// Why a list of revoked keys cannot be used: every problem on a line of its own.
+pub fn cannot_revoke(error: &RevokedError) -> String {
+    format!("cannot read the list of revoked keys:\n{error}")
 }
 
 /// The message for a key file that is too large.

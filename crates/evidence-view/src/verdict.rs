@@ -3,6 +3,7 @@
 use evidence_bundle::document::{ErrorRecord, Excluded, SourcePopulation, Warning};
 use evidence_bundle::read::{Intact, NewerBundle};
 use evidence_bundle::text::Printable;
+use evidence_bundle::trust::KeyClock;
 use evidence_bundle::{Failure, VerifiedBundle, VerifyError};
 use serde::Serialize;
 
@@ -105,6 +106,9 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
             ),
         ),
     ]);
+    if let Some(key) = key(bundle) {
+        facts.insert(bundle.populations.len() + 2, checked("key", key));
+    }
     if bundle.source_date_epoch.is_some() {
         let text = "fixed with --reproducible: when it was collected is not recorded";
         facts.push(said("time", text.to_owned()));
@@ -130,6 +134,30 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
     }
     let (detail, meaning) = (String::new(), Vec::new());
     Verdict { tone: Tone::Good, headline: "VERIFIED", detail, meaning, facts }
+}
+
+/// What was compared about the key, if its trust is limited.
+fn key(bundle: &VerifiedBundle) -> Option<String> {
+    let clock = match bundle.key_clock {
+        KeyClock::None => None,
+        KeyClock::Signer => Some("valid at the time that the signer claims (created_at)".to_owned()),
+        KeyClock::Receipt => Some("valid at the time of receipt".to_owned()),
+    };
+    let listed = |entries| {
+        let entries = counted(u64::try_from(entries).unwrap_or(u64::MAX), "revoked key");
+        format!("not in the list of {entries}")
+    };
+    let said: Vec<String> = clock.into_iter().chain(bundle.revoked_keys.map(listed)).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// The clock that a key was judged by, for programs.
+fn clock(clock: KeyClock) -> &'static str {
+    match clock {
+        KeyClock::None => "none",
+        KeyClock::Signer => "signer",
+        KeyClock::Receipt => "receipt",
+    }
 }
 
 fn failed(error: &VerifyError) -> Verdict {
@@ -183,6 +211,10 @@ pub struct Report<'a> {
     bundle_id: Option<&'a str>,
     key_id: Option<String>,
     trusted_by: Option<&'a str>,
+    /// The clock that the key was judged by: `none`, `signer` or `receipt`.
+    key_clock: Option<&'static str>,
+    /// How many keys the list of revoked keys names; absent without a list.
+    revoked_keys: Option<usize>,
     files: Option<u64>,
     bytes: Option<u64>,
     created_at: Option<String>,
@@ -208,6 +240,8 @@ impl Report<'_> {
             bundle_id: None,
             key_id: None,
             trusted_by: None,
+            key_clock: None,
+            revoked_keys: None,
             files: None,
             unreadable_checks: None,
             bytes: None,
@@ -238,6 +272,8 @@ impl<'a> Report<'a> {
                 bundle_id: Some(&bundle.bundle_id),
                 key_id: Some(bundle.key_id.to_string()),
                 trusted_by: Some(&bundle.trusted_by),
+                key_clock: Some(clock(bundle.key_clock)),
+                revoked_keys: bundle.revoked_keys,
                 files: Some(bundle.files),
                 bytes: Some(bundle.bytes),
                 created_at: Some(time(bundle.created_at)),

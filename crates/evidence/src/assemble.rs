@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
-    self, ConfigRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest, Normalized,
-    NormalizedControl, Observations, Population, Rows, RuleRecord, RunRecord, SCHEMA_VERSION, ScopeRecord,
-    SignerRecord, SourceScope, Summary, ToolRecord, write_json,
+    self, ConfigRecord, ErrorRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest,
+    Normalized, NormalizedControl, Observations, Population, Rows, RuleRecord, RunRecord, SCHEMA_VERSION,
+    ScopeRecord, SignerRecord, SourceScope, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
@@ -38,6 +38,26 @@ pub fn controls(config: &Config) -> Vec<&'static Control> {
     let of_sources = config.framework.controls_of(&wanted);
     let is_wanted = |control: &&Control| config.controls.contains(control) || of_sources.contains(control);
     config.framework.controls.iter().filter(is_wanted).collect()
+}
+
+/// The controls at the top of the configuration that no source collects.
+pub fn uncollected(config: &Config) -> Vec<ErrorRecord> {
+    let wanted: Vec<_> = config.sources.iter().flat_map(|source| source.rules()).copied().collect();
+    let collected = config.framework.controls_of(&wanted);
+    let names: Vec<&str> = config.sources.iter().map(|source| source.kind().name.id()).collect();
+    let missing = config.controls.iter().filter(|control| !collected.contains(control));
+    let error = |control: &&Control| ErrorRecord {
+        code: "control_not_collected".to_string(),
+        message: format!(
+            "no source collects evidence for {}: configure one that can, or remove it from `controls`",
+            control.id
+        ),
+        source: names.join(", "),
+        subject: control.id.to_string(),
+        status: None,
+        request_id: None,
+    };
+    missing.map(error).collect()
 }
 
 /// Judges every control.

@@ -40,7 +40,7 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Verify a bundle, then print its results.
     Show(ShowArgs),
-    /// Verify a bundle, then write its report: one HTML page for people.
+    /// Verify a bundle, then make its report from its documents: one HTML page for people.
     Report(ReportArgs),
     /// Verify a bundle, then draw a sample that anyone can reproduce from the same seed.
     Sample(SampleArgs),
@@ -67,9 +67,9 @@ pub enum Command {
                   Add _FILE to the name of a variable to give the path of a file with the secret: CODEHOST_TOKEN_FILE."
 )]
 pub struct CollectArgs {
-    /// Configuration file.
-    #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
-    pub config: PathBuf,
+    /// Configuration file. To name it approves the addresses, variables and files in it [default: ./evidence.yaml]
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Output directory for bundles.
     #[arg(short, long, value_name = "DIRECTORY", default_value = "./evidence-bundles")]
     pub output: PathBuf,
@@ -133,6 +133,9 @@ pub struct TrustArgs {
     /// The fingerprint of a key to trust: sha256:HEX, or OpenSSH's SHA256:BASE64.
     #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
     pub fingerprint: Vec<String>,
+    /// Keys that no longer count, whatever time a bundle claims: one FINGERPRINT SINCE WHY per line, # for comments.
+    #[arg(long, value_name = "FILE")]
+    pub revoked_keys: Option<PathBuf>,
     /// The organization that the bundle must describe; case is ignored.
     #[arg(long, value_name = "ORGANIZATION")]
     pub expect_org: Option<String>,
@@ -157,12 +160,12 @@ pub struct ReportArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// The file to write; without it, the page goes to standard output.
+    /// The file to write; without it, the page goes to standard output, if that is no terminal.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Make the page from the documents of the bundle, even if the bundle has one.
-    #[arg(long)]
-    pub remake: bool,
+    /// Write the report that the signer put into the bundle, with its scripts and links turned off. Needs --output.
+    #[arg(long, requires = "output")]
+    pub as_signed: bool,
 }
 
 /// `evidence show`
@@ -317,7 +320,8 @@ pub struct UploadArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
-    /// Configuration file. Without it, only the section `upload` of ./evidence.yaml is used; its keys are not trusted.
+    /// Configuration file. Without it, only the section `upload` of ./evidence.yaml is used, and only for a platform on
+    /// this machine or at --endpoint; its keys are not trusted.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Address of the platform, in place of upload.api_url.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evidence_http::Variables;
 pub use evidence_http::clock::{Clock, Hands};
-use evidence_os::secret::{Secret, SecretError};
+use evidence_os::secret::{Place, Secret, SecretError};
 use jiff::Timestamp;
 
 /// Environment variables and clock, as passed to every stage.
@@ -18,6 +18,7 @@ pub struct Env {
     variables: BTreeMap<OsString, OsString>,
     hostname: String,
     fixed_time: Option<i64>,
+    started: Timestamp,
     /// Each secret is read once, so that the screen looks for the value in use even if its file is replaced during the
     /// run.
     secrets: Arc<Mutex<BTreeMap<String, Arc<Secret>>>>,
@@ -33,6 +34,7 @@ impl Env {
             variables: std::env::vars_os().collect(),
             hostname,
             fixed_time: None,
+            started: Clock::System.now(),
             secrets: Arc::default(),
             clock: Clock::System,
         }
@@ -44,7 +46,8 @@ impl Env {
         clock: Clock,
     ) -> Env {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Env { variables, hostname: "localhost".to_string(), fixed_time: None, secrets: Arc::default(), clock }
+        let (hostname, started) = ("localhost".to_string(), clock.now());
+        Env { variables, hostname, fixed_time: None, started, secrets: Arc::default(), clock }
     }
 
     /// The variable, if it is set, not empty, and valid UTF-8.
@@ -73,10 +76,23 @@ impl Env {
         Ok(Some(secret))
     }
 
+    /// The variable that provides this secret, if one does: `name`, or `<name>_FILE`.
+    pub fn provider(&self, name: &str) -> Option<String> {
+        match Place::of(name, |name| self.raw(name).map(OsStr::to_owned)) {
+            Ok(Some(Place::Variable(variable) | Place::File { variable, .. })) => Some(variable),
+            Ok(None) | Err(_) => None,
+        }
+    }
+
     /// Returns the environment with this time, in whole seconds since 1970, in documents and in the archive. Waits and
     /// pauses still use the clock.
     pub fn with_fixed_time(self, seconds: i64) -> Env {
         Env { fixed_time: Some(seconds), ..self }
+    }
+
+    /// When the run began, or the fixed time: every window and age counts from it, because it is in the signed record.
+    pub fn started(&self) -> Timestamp {
+        self.fixed_time.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or(self.started)
     }
 
     /// A point in time of this run, formatted for documents.
@@ -127,6 +143,9 @@ mod tests {
         std::fs::write(file.path(), "second").unwrap();
         assert_eq!(env.clone().with_fixed_time(0).secret("MADE_UP").unwrap().unwrap().text(), "first");
         assert!(env.secret("OTHER").unwrap().is_none());
+        assert_eq!(env.provider("MADE_UP").as_deref(), Some("MADE_UP_FILE"));
+        assert_eq!(env.provider("MADE_UP_FILE").as_deref(), Some("MADE_UP_FILE"));
+        assert_eq!(env.provider("OTHER"), None);
         assert!(!format!("{env:?}").contains("first"));
     }
 }

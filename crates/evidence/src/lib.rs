@@ -6,6 +6,7 @@
 
 pub mod assemble;
 pub mod cli;
+mod clock;
 pub mod collection;
 pub mod commands;
 pub mod config;
@@ -23,6 +24,7 @@ pub mod interrupt;
 pub mod json;
 mod number;
 pub mod observation;
+pub mod origin;
 pub mod platform;
 mod refusals;
 pub mod report;

@@ -25,6 +25,7 @@ pub use self::key::{ApiKey, ApiKeyError};
 pub use self::problem::ProblemDetails;
 use crate::config::UploadConfig;
 use crate::env::Env;
+use crate::origin::{Origin, PLATFORM};
 use crate::report::{Event, Reporter, Uploading};
 use evidence_http::{
     Answered, Client, ClientSettings, FailureKind, Parcel, ParseError, Proxy, RequestFailure, Spoilt, Uplink,
@@ -59,6 +60,14 @@ impl UploadTarget {
     /// Registers the key with the screen.
     pub fn register_secret(&self, screen: &Screen) {
         self.key.register_secret(screen);
+    }
+
+    /// The origin that the key goes to.
+    pub fn origin(&self, env: &Env) -> Origin {
+        let name = &self.config.api_key_env;
+        let variable = env.provider(name).unwrap_or_else(|| name.clone());
+        let url = self.config.api_url.clone();
+        Origin { sender: PLATFORM, url, variables: vec![variable], named_by: None }
     }
 
     /// The address of the platform, safe to print.
@@ -340,6 +349,7 @@ impl<'a> Upload<'a> {
                 | FailureKind::SecondaryLimit
                 | FailureKind::Throttled(_)
                 | FailureKind::Unauthorized(_)
+                | FailureKind::Foreign(_)
                 | FailureKind::Redirect(_)
                 | FailureKind::GivenUp { .. }),
             ) => no_answer(plain(kind), false, None),

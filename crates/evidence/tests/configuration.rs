@@ -13,6 +13,8 @@
 
 #[path = "config/documents.rs"]
 mod documents;
+#[path = "config/found.rs"]
+mod found;
 #[path = "support/generated.rs"]
 mod generated;
 #[path = "config/hostile.rs"]

@@ -28,7 +28,7 @@ use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
 
 /// Flags of other programs in the documents.
-const FOREIGN_FLAGS: &[&str] = &["--format", "--user"];
+const FOREIGN_FLAGS: &[&str] = &["--format", "--password", "--token", "--user"];
 
 /// The releases page, as the code host resolves the README's relative link: outside the repository's files.
 const HOSTED: &str = "../../releases";
@@ -351,10 +351,13 @@ fn the_page_of_criteria_is_in_step() {
 #[test]
 fn the_tables_of_calls_are_in_step() {
     for kind in KINDS {
-        let mut table = String::from("| Call | For | How often | Largest answer |\n|---|---|---|---|\n");
+        let mut table = String::from(
+            "| Call | For | How often | Largest answer | Its subject |\n|---|---|---|---|---|\n",
+        );
         for call in kind.calls {
             let (name, purpose, times) = (call.name, call.purpose, call.times);
-            table.push_str(&format!("| `{name}` | {purpose} | {times} | {} |\n", size(call.limit)));
+            let (limit, subject) = (size(call.limit), call.subject);
+            table.push_str(&format!("| `{name}` | {purpose} | {times} | {limit} | {subject} |\n"));
         }
         generated(&page(kind), &[("calls", table)]);
     }

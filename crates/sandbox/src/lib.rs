@@ -26,7 +26,7 @@ mod server;
 mod sha1;
 mod throttle;
 
-pub use fault::{BadLink, Body, Fault, FaultKind};
+pub use fault::{AmbiguousLength, BadLink, Body, Fault, FaultKind};
 pub use scenario::{
     DEMO_CLOUD_ACCESS_KEY_ID, DEMO_CLOUD_ACCOUNT, DEMO_CLOUD_EXPIRED_ACCESS_KEY_ID,
     DEMO_CLOUD_EXPIRED_SECRET_ACCESS_KEY, DEMO_CLOUD_EXPIRED_SESSION_TOKEN, DEMO_CLOUD_EXTERNAL_ID,

@@ -94,28 +94,33 @@ async function keyFile(file) {
   return { name: file.name, text };
 }
 
-async function terms() {
+async function terms(file) {
   const keys = await Promise.all([...byId("key").files].map(keyFile));
   const pasted = byId("key-text").value;
   if (pasted.trim() !== "") keys.push({ name: "the pasted key", text: pasted });
   const [signers] = byId("signers").files;
+  const [revoked] = byId("revoked").files;
   return {
     ask: "verify",
+    name: file.name,
     public_keys: keys,
     allowed_signers: signers ? await keyFile(signers) : null,
     fingerprints: byId("fingerprint").value,
+    revoked_keys: revoked ? await keyFile(revoked) : null,
     organization: byId("organization").value,
     max_age: byId("age").value,
     now: Math.floor(Date.now() / 1000),
   };
 }
 
-let chosen = null;
+let chosen = [];
 
-function choose(file) {
-  chosen = file ?? null;
-  byId("bundle-help").textContent = chosen ? `${counted(chosen.size, "byte")}. Nothing is checked yet.` : "Choose the .tar.gz file, or drop it here.";
-  byId("drop").classList.toggle("chosen", chosen !== null);
+function choose(files) {
+  chosen = files;
+  const bytes = counted(files.reduce((sum, file) => sum + file.size, 0), "byte");
+  const several = files.length > 1 ? `${counted(files.length, "bundle")}, ` : "";
+  byId("bundle-help").textContent = files.length > 0 ? `${several}${bytes}. Nothing is checked yet.` : "Choose one or more .tar.gz files, or drop them here.";
+  byId("drop").classList.toggle("chosen", files.length > 0);
   forget();
 }
 
@@ -142,20 +147,18 @@ function work(isWorking) {
 async function verify(event) {
   event.preventDefault();
   forget();
-  if (chosen === null) {
+  if (chosen.length === 0) {
     showVerdict(failure(new Error("choose a bundle first")));
     byId("bundle").focus();
     return;
   }
   work(true);
-  const began = performance.now();
   try {
-    const { answer } = await ask(await terms(), chosen);
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    showVerdict(...verdict(answer, chosen.name, seconds));
-    byId("verdict").dataset.report = JSON.stringify(answer.report);
-    byId("bundle-help").textContent = `${counted(chosen.size, "byte")}.`;
-    if (answer.contents) showContents(answer.contents, answer.report);
+    if (chosen.length > 1) {
+      await verifyEach(chosen);
+    } else {
+      await verifyOne(chosen[0]);
+    }
   } catch (error) {
     showVerdict(failure(error));
   } finally {
@@ -163,6 +166,43 @@ async function verify(event) {
     byId("verdict").focus({ preventScroll: true });
     byId("verdict").scrollIntoView({ block: "nearest" });
   }
+}
+
+async function verifyOne(file) {
+  const began = performance.now();
+  const { answer } = await ask(await terms(file), file);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  showVerdict(...verdict(answer, seconds));
+  byId("verdict").dataset.report = JSON.stringify(answer.report);
+  byId("bundle-help").textContent = `${counted(file.size, "byte")}.`;
+  if (answer.contents) showContents(answer.contents);
+}
+
+// Several bundles: a verdict for each. The contents of one are shown after its button.
+async function verifyEach(files) {
+  const reports = [];
+  const rows = [];
+  for (const file of files) {
+    byId("bundle-help").textContent = `Bundle ${number(rows.length + 1)} of ${number(files.length)} …`;
+    const { answer } = await ask(await terms(file), file);
+    reports.push(answer.report);
+    rows.push([
+      make("strong", {}, answer.name),
+      [
+        make("span", { class: `word ${answer.verdict.tone}` }, make("span", { "aria-hidden": "true" }, `${signs[answer.verdict.tone]} `), answer.verdict.headline),
+        answer.verdict.detail,
+      ],
+      answer.contents ? [answer.contents.organization, make("br"), make("span", { class: "quiet" }, `${answer.contents.created_at}, claimed by the signer`)] : "",
+      make("button", { type: "button", click: () => { choose([file]); byId("terms").requestSubmit(); } }, "Open"),
+    ]);
+  }
+  const verified = reports.filter((report) => report.verdict === "verified").length;
+  byId("bundle-help").textContent = `${counted(files.length, "bundle")}.`;
+  showVerdict(
+    make("h2", { class: `headline ${verified === files.length ? "good" : "caution"}` }, make("span", {}, make("strong", { id: "headline" }, `${number(verified)} of ${number(files.length)} bundles verified`))),
+    table("Verdict on each bundle", ["File", "Verdict", "Bundle", "Contents"], rows),
+  );
+  byId("verdict").dataset.report = JSON.stringify(reports);
 }
 
 function showVerdict(...parts) {
@@ -174,7 +214,7 @@ function showVerdict(...parts) {
 
 const signs = { good: "✓", caution: "!", bad: "✕" };
 
-function verdict({ verdict, report }, name, seconds) {
+function verdict({ verdict, report, name }, seconds) {
   const meaning = verdict.meaning.map((sentence) => make("p", {}, sentence));
   if (report.verdict === "not_authenticated") {
     meaning.at(-1)?.append(", and choose it above.");
@@ -220,7 +260,7 @@ function fill(select, values) {
   select.replaceChildren(make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
 }
 
-function showContents(contents, report) {
+function showContents(contents) {
   byId("contents").hidden = false;
   const missing = "This page does not know the format of this bundle's results.";
   const controls = contents.controls
@@ -230,11 +270,11 @@ function showContents(contents, report) {
     : make("p", {}, missing);
   byId("results").replaceChildren(
     make("h2", {}, "Results by control"),
-    make("p", { class: "quiet" }, `${report.organization}, ${report.framework}, collected ${report.created_at} according to the signer, with evidence ${contents.tool_version}. Bundle ${contents.bundle_id}.`),
+    make("p", { class: "quiet" }, `${contents.organization}, ${contents.framework}, collected ${contents.created_at} according to the signer, with evidence ${contents.tool_version}. Bundle ${contents.bundle_id}.`),
     controls,
-    ...noted("Warnings", report.warnings, (warning) => `${warning.subject ? `${warning.subject}: ` : ""}${warning.message}`),
-    ...noted("Left out: forbidden data", report.excluded, (excluded) => `${excluded.filename} (rule ${excluded.rule})`),
-    ...noted("Errors during collection", report.errors, (error) => `${error.subject}: ${error.message}`),
+    ...noted("Warnings", contents.warnings),
+    ...noted("Left out: forbidden data", contents.excluded),
+    ...noted("Errors during collection", contents.errors),
   );
   for (const panel of [byId("checks"), byId("population")]) {
     panel.querySelector("form").reset();
@@ -246,17 +286,12 @@ function showContents(contents, report) {
   byId("files").querySelector("form").reset();
   byId("file").replaceChildren();
   for (const show of Object.values(lists)) show(0);
-  showReport(contents.has_report);
   selectTab("tab-results");
 }
 
-// A name can contain deceptive characters, which are shown as numbers.
-const deceptive = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/gu;
-const plain = (text) => text.replace(deceptive, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
-
-function noted(title, rows, words) {
+function noted(title, rows) {
   if (rows.length === 0) return [];
-  const list = make("ul", {}, ...rows.map((row) => make("li", {}, plain(words(row)))));
+  const list = make("ul", {}, ...rows.map((row) => make("li", {}, row)));
   return [make("details", {}, make("summary", {}, `${title} (${number(rows.length)})`), list)];
 }
 
@@ -359,7 +394,9 @@ async function openFile(path) {
     const download = async () => {
       try {
         const { bytes } = await ask({ ask: "file", path, download: true });
-        save(bytes, path.split("/").at(-1), "application/octet-stream");
+        // The evidence is JSON and tables. Anything else opens as text, never as a page.
+        const name = path.split("/").at(-1);
+        save(bytes, /\.(json|csv|txt)$/.test(name) ? name : `${name}.txt`, "application/octet-stream");
       } catch (error) {
         place.prepend(failure(error));
       }
@@ -379,32 +416,58 @@ async function openFile(path) {
   place.scrollIntoView({ block: "start" });
 }
 
-// Links of the report lead inside it or to files of the bundle. Its frame runs no script, so this page follows them.
+// The report in its frame has no links: this page follows what were links, inside the report or to a file.
 function follow(event) {
-  const link = event.target.closest?.("a[href]");
-  if (!link) return;
+  if (event.type === "keydown" && event.key !== "Enter") return;
+  const place = event.target.closest?.("[data-to]");
+  if (!place) return;
   event.preventDefault();
-  const address = link.getAttribute("href");
+  const address = place.getAttribute("data-to");
   if (address.startsWith("#")) {
-    link.ownerDocument.getElementById(decodeURIComponent(address.slice(1)))?.scrollIntoView();
+    const target = place.ownerDocument.getElementById(decodeURIComponent(address.slice(1)));
+    target?.scrollIntoView();
   } else {
     const path = new URL(address, "bundle:///derived/").pathname.replace(/^\/+/, "");
     openFile(decodeURIComponent(path));
   }
 }
 
-async function showReport(hasReport) {
+const differs = (made) => made.same_version
+  ? "The report that the signer put into this bundle is not the one that its documents give."
+  : "The report that the signer put into this bundle is not the one that this version makes. Another version made the bundle.";
+
+// Always the report that follows from the documents. The signer's own is never shown as a page.
+async function showReport() {
   const place = byId("report");
-  if (!hasReport) {
-    place.replaceChildren(make("p", { class: "card" }, "This bundle has no report."));
-    return;
-  }
+  if (place.childElementCount > 0) return;
+  place.replaceChildren(make("p", { class: "quiet" }, "Making the report …"));
   try {
-    const { bytes } = await ask({ ask: "report" });
+    const { answer, bytes } = await ask({ ask: "report", download: false });
     const frame = make("iframe", { title: "Report of the bundle", sandbox: "allow-same-origin", srcdoc: decode(bytes) });
-    frame.addEventListener("load", () => frame.contentDocument?.addEventListener("click", follow));
-    const download = () => save(bytes, "report.html", "text/html");
-    place.replaceChildren(make("p", { class: "actions" }, make("button", { type: "button", click: download }, "Download report")), frame);
+    frame.addEventListener("load", () => {
+      for (const kind of ["click", "keydown"]) frame.contentDocument?.addEventListener(kind, follow);
+    });
+    const download = (question, name) => async () => {
+      try {
+        const { bytes: page } = await ask(question);
+        save(page, name, "text/html");
+      } catch (error) {
+        place.prepend(failure(error));
+      }
+    };
+    const button = (text, click) => make("button", { type: "button", click }, text);
+    const actions = make("p", { class: "actions" }, button("Download report", download({ ask: "report", download: true }, "report.html")));
+    if (answer.signed !== "absent") {
+      actions.append(
+        button("Download as signed", download({ ask: "as_signed" }, "report-as-signed.html")),
+        button("As signed, as text", () => openFile("derived/report.html")),
+      );
+    }
+    place.replaceChildren(
+      ...(answer.signed === "different" ? [make("p", { class: "card notice", role: "note" }, make("strong", {}, "As signed it differs. "), `${differs(answer)} The documents count, and the report below follows from them.`)] : []),
+      actions,
+      frame,
+    );
   } catch (error) {
     place.replaceChildren(failure(error));
   }
@@ -421,6 +484,7 @@ function selectTab(id) {
     tab.tabIndex = isChosen ? 0 : -1;
     byId(tab.getAttribute("aria-controls")).hidden = !isChosen;
   }
+  if (id === "tab-report") showReport();
 }
 
 byId("tabs").addEventListener("click", ({ target }) => target.role === "tab" && selectTab(target.id));
@@ -436,7 +500,7 @@ byId("tabs").addEventListener("keydown", (event) => {
 
 byId("terms").addEventListener("submit", verify);
 byId("terms").addEventListener("input", ({ target }) => target.id === "bundle" || forget());
-byId("bundle").addEventListener("change", ({ target }) => choose(target.files[0]));
+byId("bundle").addEventListener("change", ({ target }) => choose([...target.files]));
 byId("stop").addEventListener("click", () => verifier.end(verifier.waiting.shift(), "stopped"));
 for (const kind of ["dragenter", "dragover"]) {
   document.addEventListener(kind, (event) => {
@@ -453,19 +517,25 @@ for (const kind of ["dragleave", "drop"]) {
 // Recognizes keys by their names; anything else is a bundle.
 document.addEventListener("drop", ({ dataTransfer }) => {
   const dropped = [...dataTransfer.files];
+  // Dragged text or a link: not a file.
+  if (dropped.length === 0) return;
   const isKey = (file) => /\.(pem|pub)$/i.test(file.name);
   const isList = (file) => /^allowed_signers/i.test(file.name);
+  const isRevoked = (file) => /^revoked/i.test(file.name);
   const put = (id, files) => {
     if (files.length === 0) return;
     const list = new DataTransfer();
     for (const file of files) list.items.add(file);
     byId(id).files = list.files;
   };
-  const bundle = dropped.find((file) => !isKey(file) && !isList(file));
+  const lists = dropped.filter(isList);
+  const bundles = dropped.filter((file) => !isKey(file) && !isList(file) && !isRevoked(file));
   put("key", dropped.filter(isKey));
-  put("signers", dropped.filter(isList));
-  put("bundle", bundle ? [bundle] : []);
-  if (bundle) choose(bundle);
+  put("signers", lists.slice(0, 1));
+  put("revoked", dropped.filter(isRevoked).slice(0, 1));
+  put("bundle", bundles);
+  if (bundles.length > 0) choose(bundles);
   else forget();
+  if (lists.length > 1) showVerdict(failure(new Error(`choose one list of signers: ${lists.length} were dropped`)));
 });
 showOwnHash();

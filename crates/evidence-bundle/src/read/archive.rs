@@ -139,10 +139,9 @@ impl<R: Read> Archive<R> {
         let canonical = path.as_deref().and_then(|path| header::encode(path, size, time?));
         match path {
             Some(path) if canonical.as_deref() == Some(raw) => Ok((path, size)),
-            _ if has_pax => Err(VerifyError::new(
-                Reason::TarPax,
-                "a pax header is not exactly one path record that is needed",
-            )),
+            _ if has_pax => {
+                Err(VerifyError::new(Reason::TarPax, "a pax header is not the one that a long path needs"))
+            }
             Some(path) => {
                 let detail = format!("the header of {path} is not the one that this format writes");
                 Err(VerifyError::at(Reason::TarNoncanonical, &path, detail))

@@ -8,8 +8,10 @@ use std::fmt;
 use std::io::Read;
 
 use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
 
 use super::manifest::ManifestFacts;
+use super::names::Names;
 use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::checksums::ChecksumList;
@@ -66,7 +68,7 @@ impl Derived<'_> {
     /// The document's checksum is not verified yet: the result counts only once it is.
     pub(super) fn judge(&self, document: impl Read) -> Result<References, VerifyError> {
         let format = self.facts.format;
-        let mut json = Json::new(document);
+        let mut json = Json::strict(document);
         json.refuse(format.later(self.path));
         let (mut version, mut references) = (None, References::default());
         let read = match self.path {
@@ -87,6 +89,7 @@ impl Derived<'_> {
             (Some(_), Ok(())) => Ok(references),
             (None, Ok(())) => Err(self.error(Reason::DocumentFormat, "missing field `schema_version`")),
             (_, Err(Stop::Refused(refusal))) => Err(refusal),
+            (_, Err(Stop::TooLarge(detail))) => Err(self.error(Reason::Limit, detail)),
             (_, Err(Stop::Malformed(detail))) => Err(self.error(Reason::DocumentFormat, detail)),
         }
     }
@@ -156,11 +159,13 @@ impl Derived<'_> {
         let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
         let (mut criteria, mut evidence, mut checks, mut counts) = (None, None, None, Counts::default());
         let mut rules = BTreeSet::new();
+        found.controls += 1;
+        let number = found.controls.to_string();
         json.object(|json, name| match name {
             "id" => json.once(&mut id, name),
-            "title" => json.once::<String>(&mut title, name),
+            "title" => json.once(&mut title, name),
             "status" => json.once(&mut status, name),
-            "reason" => json.once::<String>(&mut reason, name),
+            "reason" => json.once(&mut reason, name),
             "criteria" => json.once(&mut criteria, name),
             "evidence" => {
                 json.first(&mut evidence, name, ())?;
@@ -170,6 +175,8 @@ impl Derived<'_> {
                 json.first(&mut checks, name, ())?;
                 json.list(|json| {
                     let check: Check = object(json)?;
+                    let group = [&number, &check.rule, check.status.as_str(), &check.reason];
+                    found.names.note(self.path, &group)?;
                     counts.add(check.status);
                     found.summary.checks.add(check.status);
                     found.lacking += u64::from(is_lacking(check.status, &check.reason));
@@ -185,9 +192,12 @@ impl Derived<'_> {
             _ => Err(json.unknown(name)),
         })?;
         let (id, status): (String, Status) = (self.there(id, "id")?, self.there(status, "status")?);
-        self.there(title, "title")?;
-        self.there(reason, "reason")?;
+        let (title, reason): (String, String) = (self.there(title, "title")?, self.there(reason, "reason")?);
         let criteria: BTreeMap<String, Vec<String>> = self.there(criteria, "criteria")?;
+        found.names.note(self.path, &[&id, &title, &reason])?;
+        for (rule, criteria) in &criteria {
+            found.names.note(self.path, &[&id, rule, &criteria.join(" ")])?;
+        }
         self.there(evidence, "evidence")?;
         self.there(checks, "checks")?;
         if let Some(rule) = rules.iter().find(|rule| !criteria.contains_key(*rule)) {
@@ -210,6 +220,8 @@ impl Derived<'_> {
         references: &mut References,
     ) -> Result<(), Stop> {
         let (mut hints, mut last) = (None, Severity::Critical);
+        // A part of each hash suffices: there may be millions of hints.
+        let mut ids: Vec<[u8; 12]> = Vec::new();
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "hints" => {
@@ -219,6 +231,7 @@ impl Derived<'_> {
                     if std::mem::replace(&mut last, hint.severity) > hint.severity {
                         return Err(json.malformed("a hint comes after one that is less severe"));
                     }
+                    ids.push(begin(&hint.id));
                     if !self.facts.controls.contains(&hint.control) {
                         let detail = format!("the control {} is not in the manifest", hint.control);
                         return Err(self.error(Reason::ScopeMismatch, detail).into());
@@ -229,6 +242,10 @@ impl Derived<'_> {
             }
             _ => Err(json.unknown(name)),
         })?;
+        ids.sort_unstable();
+        if ids.array_windows().any(|[one, next]| one == next) {
+            return Err(Stop::Malformed("two hints have the same id".to_owned()));
+        }
         self.there(hints, "hints")
     }
 
@@ -277,6 +294,10 @@ impl Derived<'_> {
 #[derive(Default)]
 struct Judged {
     summary: Summary,
+    /// How many controls were read.
+    controls: u64,
+    /// What a reader of the document holds: the heads of the controls, and the groups of their checks.
+    names: Names,
     /// How many checks lacked something that could not be read.
     lacking: u64,
 }
@@ -286,6 +307,13 @@ pub(super) fn number(id: &str) -> Option<(&str, u64)> {
     let (source, number) = id.rsplit_once(':')?;
     let parsed = number.parse::<u64>().ok().filter(|parsed| *parsed > 0 && parsed.to_string() == number)?;
     Some((source, parsed))
+}
+
+/// The first bytes of the SHA-256 of a text.
+fn begin(text: &str) -> [u8; 12] {
+    let mut begin = [0; 12];
+    begin.iter_mut().zip(Sha256::digest(text)).for_each(|(place, byte)| *place = byte);
+    begin
 }
 
 /// Reads a row, which must be an object.

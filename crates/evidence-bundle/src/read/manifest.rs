@@ -12,8 +12,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::names::{self, Names};
 use super::stream::{Json, Stop};
-use super::{KEPT_RECORDS, Reason, VerifyError};
+use super::{KEPT_BYTES, KEPT_RECORDS, Reason, VerifyError};
 use crate::checksums::{self, ChecksumList};
 use crate::document::{
     ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, Warning, is_bundle_id,
@@ -122,7 +123,7 @@ pub(super) fn check_signer(signer: &SignerRecord, key: &PublicKey) -> Result<(),
 pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<ManifestVerdict, VerifyError> {
     let mut rows = RowCheck::of(list);
     let mut head = Head::default();
-    let mut json = Json::new(manifest);
+    let mut json = Json::strict(manifest);
     // Until the version is read. A version that adds fields must therefore put it first.
     let [oldest, ..] = &version::KNOWN;
     json.refuse(oldest.later(MANIFEST));
@@ -142,6 +143,9 @@ pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Manifest
     match read {
         Ok(()) => Ok(ManifestVerdict::Agrees(Box::new(head.facts(format, rows)?))),
         Err(Stop::Refused(refusal)) => Err(refusal),
+        Err(Stop::TooLarge(detail)) => {
+            Err(VerifyError::at(Reason::Limit, MANIFEST, format!("{MANIFEST}: {detail}")))
+        }
         Err(Stop::Malformed(detail)) => Err(malformed(detail)),
     }
 }
@@ -190,8 +194,14 @@ impl Head {
             "tool_version" => json.once(&mut self.tool_version, name),
             "created_at" => json.once(&mut self.created_at, name),
             "framework" => json.once(&mut self.framework, name),
-            "controls" => json.once(&mut self.controls, name),
-            "sources" => json.once(&mut self.sources, name),
+            "controls" => {
+                json.once(&mut self.controls, name)?;
+                Ok(names::within(MANIFEST, self.controls.iter().flatten())?)
+            }
+            "sources" => {
+                json.once(&mut self.sources, name)?;
+                Ok(names::within(MANIFEST, self.sources.iter().flatten())?)
+            }
             "signer" => json.once(&mut self.signer, name),
             "bundle_id" => json.once(&mut self.bundle_id, name),
             "organization" => json.once(&mut self.organization, name),
@@ -209,10 +219,10 @@ impl Head {
                 let warnings = kept(json, |warning: &Warning| {
                     rows.resumed |= warning.code == RESUMED;
                     rows.fixed_time |= warning.code == FIXED_TIME;
-                    if let Some(source) = &warning.source {
-                        rows.mention(source, MANIFEST);
+                    match &warning.source {
+                        Some(source) => rows.mention(source, MANIFEST).map(|_| ()),
+                        None => Ok(()),
                     }
-                    Ok(())
                 })?;
                 json.first(&mut self.warnings, name, warnings)
             }
@@ -221,10 +231,8 @@ impl Head {
                 json.first(&mut self.excluded, name, excluded)
             }
             "errors" => {
-                let errors = kept(json, |error: &ErrorRecord| {
-                    rows.mention(&error.source, MANIFEST);
-                    Ok(())
-                })?;
+                let errors =
+                    kept(json, |error: &ErrorRecord| rows.mention(&error.source, MANIFEST).map(|_| ()))?;
                 json.first(&mut self.errors, name, errors)
             }
             // Whether this is wrong depends on the version, which may come later.
@@ -297,6 +305,8 @@ struct RowCheck<'a> {
     sources: BTreeMap<String, (String, u64)>,
     /// Every control that an artifact names.
     controls: BTreeSet<String>,
+    /// The sources and controls together.
+    names: Names,
     /// When the first and the last artifact was collected.
     collected: Option<(i64, i64)>,
     /// The last time that was parsed: many artifacts have the same.
@@ -315,6 +325,7 @@ impl<'a> RowCheck<'a> {
             files: vec![0],
             sources: BTreeMap::new(),
             controls: BTreeSet::new(),
+            names: Names::default(),
             collected: None,
             last: (String::new(), 0),
             resumed: false,
@@ -323,11 +334,12 @@ impl<'a> RowCheck<'a> {
     }
 
     /// Notes that `path` names the source. Returns the source's number of artifacts.
-    fn mention(&mut self, source: &str, path: &str) -> Option<&mut u64> {
+    fn mention(&mut self, source: &str, path: &str) -> Result<Option<&mut u64>, VerifyError> {
         if !self.sources.contains_key(source) {
+            self.names.note(MANIFEST, &["source", source])?;
             self.sources.insert(source.to_owned(), (path.to_owned(), 0));
         }
-        self.sources.get_mut(source).map(|(_, count)| count)
+        Ok(self.sources.get_mut(source).map(|(_, count)| count))
     }
 
     fn artifact(&mut self, record: ArtifactRecord) -> Result<(), VerifyError> {
@@ -348,10 +360,11 @@ impl<'a> RowCheck<'a> {
         if size.replace(record.size_bytes).is_some() {
             return Err(mismatch(&path, "the manifest names the artifact twice"));
         }
-        if let Some(count) = self.mention(&record.source, &path) {
+        if let Some(count) = self.mention(&record.source, &path)? {
             *count += 1;
         }
         for control in record.controls {
+            self.names.note(MANIFEST, &["control", &control])?;
             self.controls.insert(control);
         }
         self.collected_at(record.collected_at, &path)
@@ -448,12 +461,12 @@ fn kept<T: DeserializeOwned, R: Read>(
     json: &mut Json<R>,
     mut each: impl FnMut(&T) -> Result<(), VerifyError>,
 ) -> Result<(Vec<T>, u64), Stop> {
-    let (mut records, mut count) = (Vec::new(), 0);
+    let (mut records, mut count, begin) = (Vec::new(), 0, json.position());
     json.list(|json| {
         let Object(record) = json.value()?;
         each(&record)?;
         count += 1;
-        if records.len() < KEPT_RECORDS {
+        if records.len() < KEPT_RECORDS && json.position().saturating_sub(begin) <= KEPT_BYTES {
             records.push(record);
         }
         Ok(())

@@ -7,12 +7,15 @@
 mod archive;
 mod derived;
 mod inflate;
+mod key;
 mod manifest;
+mod names;
 mod pass;
 mod population;
 mod reason;
 mod run;
 mod stream;
+mod strict;
 mod tee;
 
 use std::io::{self, Read};
@@ -27,14 +30,17 @@ use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, SourcePopulation, Warning};
 use crate::key::{KeyId, PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
-use crate::trust::{KeyTrust, TrustRoot};
+use crate::trust::{KeyClock, TrustRoot};
 use archive::{Archive, NextEntry};
 use evidence_text::Chain;
+use key::{revoked, trusted_by};
 use manifest::{ManifestFacts, ManifestVerdict};
 use pass::{FilesRead, Pass};
 
 /// How many warnings, excluded artifacts and errors of a manifest to keep each; the rest are counted.
 pub const KEPT_RECORDS: usize = 1_000;
+/// How many bytes of each of these lists to keep: a record can be long.
+const KEPT_BYTES: u64 = 2 << 20;
 
 /// How many seconds in the future a bundle's time may be before its age is rejected.
 const CLOCK_SKEW: i64 = 300;
@@ -160,6 +166,10 @@ pub struct VerifiedBundle {
     pub public_key: PublicKey,
     /// The label of the trust root's entry for the key.
     pub trusted_by: String,
+    /// By whose clock the key was judged.
+    pub key_clock: KeyClock,
+    /// How many entries the list of revoked keys had; `None` without a list.
+    pub revoked_keys: Option<usize>,
     /// The number of files that the list names.
     pub files: u64,
     /// The total size of those files in bytes.
@@ -208,7 +218,8 @@ pub struct VerifiedBundle {
 /// Reads the contents of files during verification.
 ///
 /// It receives the path and the contents of every listed file, in order, after the signature is verified. The contents
-/// are proven only when the verification returns `Ok`: until then a later byte may still be wrong.
+/// are proven only when the verification returns `Ok`: until then a later byte may still be wrong. Of a bundle of a newer
+/// version it receives the manifest alone, or nothing.
 pub type FileVisitor<'a> = dyn FnMut(&str, &mut dyn Read) -> io::Result<()> + 'a;
 
 /// A bundle from anywhere: it cannot be read, only verified.
@@ -277,6 +288,10 @@ impl<R: Read> UntrustedBundle<R> {
         let signature = <[u8; SIGNATURE_BYTES]>::try_from(signature.as_slice())
             .map_err(|_| VerifyError::at(Reason::SignatureFormat, SIGNATURE, "the signature is cut off"))?;
         let (key, manifest) = authenticate(&mut archive, &list, &signature, trust, limits)?;
+        // The time that the signer claims does not matter, so nothing else needs to be read.
+        if let Some(revocation) = trust.revocation(&key) {
+            return Err(revoked(&key, revocation, trust).into());
+        }
 
         let checksums_sha256 = Sha256::digest(&list).into();
         let list = ChecksumList::parse(list, limits.files).map_err(list_error)?;
@@ -299,7 +314,14 @@ impl<R: Read> UntrustedBundle<R> {
         pass.finish()?;
         expect(expectations, &facts)?;
         match trusted_by {
-            Some(trusted_by) => Ok(verified(facts, &key, trusted_by, files, read, checksums_sha256)),
+            Some(trusted_by) => {
+                let bundle = verified(facts, &key, trusted_by, files, read, checksums_sha256);
+                Ok(VerifiedBundle {
+                    key_clock: trust.clock(&key),
+                    revoked_keys: trust.revoked_keys(),
+                    ..bundle
+                })
+            }
             None => Err(Failure::IntactNotAuthenticated(Box::new(Intact {
                 key_id: key.key_id(),
                 public_key: key,
@@ -403,20 +425,6 @@ fn list_error(error: ListError) -> VerifyError {
     }
 }
 
-/// The entry that trusts the key at that time; `None` without a trust root.
-fn trusted_by(trust: &TrustRoot, key: &PublicKey, created_at: i64) -> Result<Option<String>, VerifyError> {
-    match trust.judge(key, created_at) {
-        KeyTrust::Trusted(label) => Ok(Some(label)),
-        KeyTrust::OutsideValidity(label) => {
-            let time = crate::time::format(created_at).unwrap_or_default();
-            let detail =
-                format!("{label} does not trust {} at {time}, the time claimed by the signer", key.key_id());
-            Err(VerifyError::new(Reason::KeyOutsideValidity, detail))
-        }
-        KeyTrust::Unknown => Ok(None),
-    }
-}
-
 fn expect(expectations: &Expectations, facts: &ManifestFacts) -> Result<(), VerifyError> {
     if let Some(expected) = &expectations.organization
         && !expected.eq_ignore_ascii_case(&facts.organization)
@@ -455,6 +463,8 @@ fn verified(
         key_id: key.key_id(),
         public_key: *key,
         trusted_by,
+        key_clock: KeyClock::None,
+        revoked_keys: None,
         files,
         bytes: read.bytes,
         created_at: facts.created_at,

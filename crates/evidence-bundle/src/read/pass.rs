@@ -40,24 +40,34 @@ impl<R: Read> Pass<'_, '_, R> {
         read: Option<Vec<u8>>,
         key: &PublicKey,
     ) -> Result<ManifestVerdict, Failure> {
-        let (judged, size, manifest) = match read {
-            Some(manifest) => in_memory(manifest, self.list),
+        let (judged, size) = match read {
+            Some(manifest) => {
+                let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
+                let judged = manifest::judge(manifest.as_slice(), self.list);
+                self.show(MANIFEST, &mut manifest.as_slice()).map_err(Failure::CannotJudge)?;
+                (judged, size)
+            }
             None => {
                 let row =
                     self.list.row(0).ok_or_else(|| list_error(ListError::Required { path: MANIFEST }))?;
                 let size = self.header(0)?;
                 within(size, self.limits.manifest_bytes, MANIFEST)?;
                 let mut contents = self.archive.contents(MANIFEST, size);
-                if self.visitor.is_some() {
-                    let (manifest, sha256) = contents.into_memory()?;
-                    check_digest(MANIFEST, &row.sha256, &sha256)?;
-                    in_memory(manifest, self.list)
-                } else {
-                    let judged = manifest::judge(&mut contents, self.list);
-                    // A wrong checksum takes precedence over any fault in the content.
-                    contents.check(&row.sha256)?;
-                    (judged, size, Vec::new())
-                }
+                let (judged, visited) = match &mut self.visitor {
+                    // Like the documents, see `judge_derived`.
+                    Some(visitor) => {
+                        let visit = |contents: &mut dyn Read| visitor(MANIFEST, contents);
+                        let judge = |chunks| manifest::judge(chunks, self.list);
+                        let (visited, judged) = read_both(&mut contents, Second::HERE, visit, judge)
+                            .map_err(Failure::CannotJudge)?;
+                        (judged, visited)
+                    }
+                    None => (manifest::judge(&mut contents, self.list), Ok(())),
+                };
+                // A wrong checksum takes precedence over any fault in the content.
+                contents.check(&row.sha256)?;
+                visited.map_err(Failure::CannotJudge)?;
+                (judged, size)
             }
         };
         let mut facts = match judged? {
@@ -74,7 +84,6 @@ impl<R: Read> Pass<'_, '_, R> {
             let detail = format!("the archive says {archive} and the manifest {claimed}");
             return Err(VerifyError::at(Reason::Mtime, MANIFEST, detail).into());
         }
-        self.show(MANIFEST, &mut manifest.as_slice()).map_err(Failure::CannotJudge)?;
         Ok(ManifestVerdict::Agrees(facts))
     }
 
@@ -206,12 +215,6 @@ impl<R: Read> Pass<'_, '_, R> {
             },
         }
     }
-}
-
-/// Judges a manifest in memory, and returns the verdict and the manifest.
-fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<ManifestVerdict, VerifyError>, u64, Vec<u8>) {
-    let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
-    (manifest::judge(manifest.as_slice(), list), size, manifest)
 }
 
 fn missing(path: &str) -> VerifyError {

@@ -6,6 +6,7 @@ use std::io::Read;
 
 use super::Reason;
 use super::derived::{Derived, References, number, object};
+use super::names::{self, Names};
 use super::stream::{Json, Stop};
 use crate::document::{
     AskedRecord, Member, ObservationRecord, Outcome, RuleRecord, Scope, SourcePopulation, SourceRun,
@@ -140,6 +141,7 @@ impl Derived<'_> {
     ) -> Result<(), Stop> {
         let (mut sources, mut members) = (None, None);
         let mut found: BTreeMap<(String, String), Members> = BTreeMap::new();
+        let mut groups = Names::default();
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "sources" => json.once(&mut sources, name),
@@ -148,6 +150,8 @@ impl Derived<'_> {
                 json.list(|json| {
                     let member: Member = object(json)?;
                     self.source(&member.source)?;
+                    let reason = member.reason.as_deref().unwrap_or_default();
+                    groups.note(self.path, &[&member.source, &member.kind, reason])?;
                     if member.in_scope == member.reason.is_some() {
                         let detail = format!("{} is either in scope or has a reason not to be", member.name);
                         return Err(self.error(Reason::CountMismatch, detail).into());
@@ -162,6 +166,7 @@ impl Derived<'_> {
         })?;
         let sources: Vec<SourcePopulation> = Object::all(self.there(sources, "sources")?);
         self.there(members, "members")?;
+        names::within(self.path, sources.iter().flat_map(|source| source.host_totals.keys()))?;
         self.same_sources(sources.iter().map(|source| &source.source))?;
         for (source, run) in sources.iter().zip(&self.run.sources) {
             let of = |kind: &str| found.get(&(source.source.clone(), kind.to_owned())).copied();
@@ -210,6 +215,9 @@ impl Derived<'_> {
         let Object(tool): Object<ToolRecord> = self.there(tool, "tool")?;
         let sources: Vec<SourceScope> = Object::all(self.there(sources, "sources")?);
         let rules: Vec<RuleRecord> = Object::all(self.there(rules, "rules")?);
+        names::within(self.path, rules.iter().map(|rule| &rule.code))?;
+        names::within(self.path, sources.iter().flat_map(|source| &source.controls))?;
+        names::within(self.path, sources.iter().flat_map(|source| source.settings.keys()))?;
         let wrong = |detail: String| Err(self.error(Reason::ScopeMismatch, detail).into());
         if (&framework, &organization) != (&self.facts.framework, &self.facts.organization) {
             return wrong("the framework or the organization is not that of the manifest".to_owned());

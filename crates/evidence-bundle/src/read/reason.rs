@@ -13,6 +13,8 @@ pub enum Reason {
     SignatureFormat,
     /// The key was not valid when the bundle was made.
     KeyOutsideValidity,
+    /// The key is revoked.
+    KeyRevoked,
     /// The manifest names a key other than the one that signed.
     KeyIdMismatch,
     /// A file does not have the listed checksum.
@@ -81,10 +83,11 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Reason; 35] = [
+    pub const ALL: [Reason; 36] = [
         Reason::SignatureInvalid,
         Reason::SignatureFormat,
         Reason::KeyOutsideValidity,
+        Reason::KeyRevoked,
         Reason::KeyIdMismatch,
         Reason::ChecksumMismatch,
         Reason::MissingFile,
@@ -125,6 +128,7 @@ impl Reason {
             Reason::SignatureInvalid => "signature-invalid",
             Reason::SignatureFormat => "signature-format",
             Reason::KeyOutsideValidity => "key-outside-validity",
+            Reason::KeyRevoked => "key-revoked",
             Reason::KeyIdMismatch => "key-id-mismatch",
             Reason::ChecksumMismatch => "checksum-mismatch",
             Reason::MissingFile => "missing-file",
@@ -170,6 +174,7 @@ impl Reason {
             Reason::KeyOutsideValidity => {
                 "You do not trust this key for the time at which the bundle says it was made."
             }
+            Reason::KeyRevoked => "Your list of revoked keys names the key that signed the bundle.",
             Reason::KeyIdMismatch => {
                 "The manifest names a different key from the one that signed the bundle."
             }
@@ -179,7 +184,9 @@ impl Reason {
             Reason::ManifestMismatch => "The manifest describes other files than the bundle holds.",
             Reason::ManifestFormat => "The manifest does not follow this format.",
             Reason::UnsupportedFormat => "The bundle has a format that this program does not know.",
-            Reason::DocumentFormat => "A document with results does not follow this format.",
+            Reason::DocumentFormat => {
+                "A document with results does not follow this format, or can be read in two ways."
+            }
             Reason::ScopeMismatch => "The documents of the bundle are about different controls or sources.",
             Reason::EvidenceMismatch => "A judgement refers to evidence that the bundle does not hold.",
             Reason::StatusMismatch => "The status of a control does not follow from its checks.",

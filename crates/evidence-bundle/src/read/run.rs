@@ -8,11 +8,12 @@ use crate::json::Object;
 use crate::path::RUN;
 
 pub(super) fn judge(contents: &[u8], facts: &ManifestFacts) -> Result<RunRecord, VerifyError> {
-    let mut json = Json::new(contents);
+    let mut json = Json::strict(contents);
     json.refuse(facts.format.later(RUN));
     let read = json.value().and_then(|Object(run)| json.end().map(|()| run));
     let run: RunRecord = read.map_err(|stop| match stop {
         Stop::Refused(refusal) => refusal,
+        Stop::TooLarge(detail) => error(Reason::Limit, detail),
         Stop::Malformed(detail) => {
             let detail = format!("{RUN} is not one of bundle version {}: {detail}", facts.format.version);
             VerifyError::at(Reason::UnsupportedFormat, RUN, detail)

@@ -9,11 +9,13 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::VerifyError;
+use super::strict::{self, Fault, TEXT_BYTES};
 
 /// How much to read at a time, unless a value needs more.
 const WINDOW: usize = 64 << 10;
-/// The most bytes that one value may have, such as a row of a list. The tool's own rows have a few hundred.
-const VALUE_BYTES: usize = 16 << 20;
+/// The most bytes that one value may have, such as a row of a list. The tool's own rows have a few hundred; the longest,
+/// the requests for a list of 100,000 repositories, less than half a million.
+const VALUE_BYTES: usize = 2 << 20;
 
 /// Why reading stopped early.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub enum Stop {
     Malformed(String),
     /// The content is wrong.
     Refused(VerifyError),
+    /// A value or a text is larger than any that the tool writes.
+    TooLarge(String),
 }
 
 impl From<VerifyError> for Stop {
@@ -45,10 +49,12 @@ pub struct Json<R> {
     names: Vec<String>,
     /// The fields that the document must not have, because only later versions of the format know them.
     later: Vec<&'static [&'static str]>,
+    /// Whether the document is judged: values are also checked for what their types accept.
+    strict: bool,
 }
 
 impl<R: Read> Json<R> {
-    /// Reads a document from this reader.
+    /// Reads a document of a verified bundle from this reader.
     pub fn new(reader: R) -> Json<R> {
         Json {
             reader,
@@ -59,7 +65,13 @@ impl<R: Read> Json<R> {
             ended: false,
             names: Vec::new(),
             later: Vec::new(),
+            strict: false,
         }
+    }
+
+    /// Reads a document that is being judged: repeated keys of maps and texts that are too long are refused too.
+    pub(super) fn strict(reader: R) -> Json<R> {
+        Json { strict: true, ..Json::new(reader) }
     }
 
     /// Refuses these fields from here on, each with the names on the way to it.
@@ -125,6 +137,10 @@ impl<R: Read> Json<R> {
             match read {
                 // A number at the end of the window may be incomplete.
                 Some(Ok(value)) if used < rest.len() || self.ended => {
+                    if self.strict {
+                        strict::check(rest.get(..used).unwrap_or_default())
+                            .map_err(|fault| self.fault(&fault))?;
+                    }
                     if let Some(name) = rest.get(..used).and_then(|value| self.refused_in(value)) {
                         return Err(self.unknown(name));
                     }
@@ -195,10 +211,21 @@ impl<R: Read> Json<R> {
         }
     }
 
+    /// How many bytes were read.
+    pub(super) fn position(&self) -> u64 {
+        self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX))
+    }
+
     /// An error for malformed JSON, with its position.
     pub fn malformed(&self, what: impl std::fmt::Display) -> Stop {
-        let at = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
-        Stop::Malformed(format!("{what} (the value at byte {at})"))
+        Stop::Malformed(format!("{what} (the value at byte {})", self.position()))
+    }
+
+    fn fault(&self, fault: &Fault) -> Stop {
+        match fault {
+            Fault::Repeated(key) => self.malformed(format_args!("duplicate field `{key}`")),
+            Fault::Long => Stop::TooLarge(format!("a text has more than {TEXT_BYTES} bytes")),
+        }
     }
 
     /// An error for a field that the version of the document does not have.
@@ -246,7 +273,7 @@ impl<R: Read> Json<R> {
     fn fill(&mut self) -> Result<(), Stop> {
         if self.at == 0 && self.filled == self.window.len() {
             if self.window.len() >= VALUE_BYTES {
-                return Err(self.malformed(format_args!("more than {VALUE_BYTES} bytes")));
+                return Err(Stop::TooLarge(format!("a row has more than {VALUE_BYTES} bytes")));
             }
             self.window.resize(self.window.len().saturating_mul(2), 0);
         }
@@ -306,7 +333,7 @@ mod tests {
         });
         match read.and_then(|()| json.end()) {
             Ok(()) => Ok(values),
-            Err(Stop::Malformed(what)) => Err(what),
+            Err(Stop::Malformed(what) | Stop::TooLarge(what)) => Err(what),
             Err(Stop::Refused(refusal)) => panic!("{refusal}"),
         }
     }

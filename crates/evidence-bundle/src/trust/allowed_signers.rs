@@ -1,9 +1,7 @@
 //! The allowed-signers file of OpenSSH (ssh-keygen(1), "ALLOWED SIGNERS"):
 //! `principals [options] key-type base64-key [comment]`, one per line.
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-
+use super::signer_options::{self, Options};
 use super::{NAMESPACE, SignerLineError, TrustError, TrustedKey};
 use crate::key::{PublicKey, is_ssh_algorithm};
 
@@ -12,7 +10,7 @@ pub(super) fn parse(label: &str, contents: &[u8]) -> Result<Vec<TrustedKey>, Tru
     let text = std::str::from_utf8(contents).map_err(|_| TrustError::NotText { label: label.to_owned() })?;
     let mut keys = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
+        let line = line.trim_matches(BLANK).trim_end_matches('\r');
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -36,48 +34,36 @@ struct Signer {
     key: PublicKey,
 }
 
-#[derive(Default)]
-struct Options {
-    certificate_authority: bool,
-    namespaces: Option<String>,
-    valid_after: Option<i64>,
-    valid_before: Option<i64>,
-}
-
 fn parse_line(line: &str) -> Result<Option<Signer>, SignerLineError> {
-    let (principals, rest) = word(line)?;
-    let (second, rest) = word(rest)?;
+    let (principals, rest) = principals(line)?;
+    let rest = rest.trim_start_matches(BLANK);
+    let (second, after) = signer_options::split(rest)?;
     if second.is_empty() {
         return Err(SignerLineError::Incomplete);
     }
     // A line has options exactly if its second word is not a key type.
-    let (options, key_type, rest) = if is_ssh_algorithm(second) {
-        (Options::default(), second, rest)
+    let (options, rest) = if is_ssh_algorithm(second) {
+        (Options::default(), rest)
     } else {
-        let options = parse_options(second)?;
-        let (key_type, rest) = word(rest)?;
-        (options, key_type, rest)
+        (signer_options::parse(second)?, after)
     };
-    let (encoded, _comment) = word(rest)?;
-    if principals.is_empty() || key_type.is_empty() || encoded.is_empty() {
+    let mut words = rest.split(BLANK).filter(|word| !word.is_empty());
+    let (Some(key_type), Some(encoded)) = (words.next(), words.next()) else {
+        return Err(SignerLineError::Incomplete);
+    };
+    if principals.is_empty() {
         return Err(SignerLineError::Incomplete);
     }
-    let principals = unquote(principals).ok_or(SignerLineError::Quote)?;
     let in_namespace =
         options.namespaces.as_deref().is_some_and(|list| matches_list(NAMESPACE.as_bytes(), list));
-    if !in_namespace || !names_anyone(principals) {
+    if !in_namespace || !names_anyone(&principals) {
         return Ok(None);
     }
     if options.certificate_authority {
         return Err(SignerLineError::CertificateAuthority);
     }
-    if let (Some(after), Some(before)) = (options.valid_after, options.valid_before)
-        && before <= after
-    {
-        return Err(SignerLineError::EmptyWindow);
-    }
     let key = PublicKey::from_openssh_words(key_type, encoded).map_err(SignerLineError::Key)?;
-    Ok(Some(Signer { principals: principals.to_owned(), options, key }))
+    Ok(Some(Signer { principals, options, key }))
 }
 
 /// A byte that no pattern contains, since patterns are UTF-8: only a wildcard matches it.
@@ -164,83 +150,21 @@ fn matches_pattern(mut name: &[u8], mut pattern: &[u8]) -> bool {
     }
 }
 
-/// The first word and what follows it. White space inside quotation marks does not end a word.
-fn word(text: &str) -> Result<(&str, &str), SignerLineError> {
-    let text = text.trim_start();
-    let mut quoted = false;
-    for (position, byte) in text.bytes().enumerate() {
-        match byte {
-            b'"' => quoted = !quoted,
-            b' ' | b'\t' if !quoted => {
-                return text.split_at_checked(position).ok_or(SignerLineError::Quote);
-            }
-            _ => {}
+/// What separates the words of a line.
+const BLANK: [char; 2] = [' ', '\t'];
+
+/// The principals and what follows them, as OpenSSH reads them: up to white space, or up to the second quotation mark
+/// if there is one before that. The quotation marks are not part of them.
+fn principals(line: &str) -> Result<(String, &str), SignerLineError> {
+    let end = line.find([' ', '\t', '"']).unwrap_or(line.len());
+    let (start, rest) = line.split_at_checked(end).ok_or(SignerLineError::Quote)?;
+    match rest.strip_prefix('"') {
+        Some(quoted) => {
+            let (inside, after) = quoted.split_once('"').ok_or(SignerLineError::Quote)?;
+            Ok((format!("{start}{inside}"), after))
         }
+        None => Ok((start.to_owned(), rest)),
     }
-    if quoted { Err(SignerLineError::Quote) } else { Ok((text, "")) }
-}
-
-fn parse_options(text: &str) -> Result<Options, SignerLineError> {
-    let mut options = Options::default();
-    for option in split_outside_quotes(text) {
-        let (name, value) = match option.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (option, None),
-        };
-        let bad = || SignerLineError::BadOption(option.to_owned());
-        match (name.to_ascii_lowercase().as_str(), value) {
-            ("cert-authority", None) => options.certificate_authority = true,
-            ("namespaces", Some(value)) if options.namespaces.is_none() => {
-                options.namespaces = Some(unquote(value).ok_or_else(bad)?.to_owned());
-            }
-            ("valid-after", Some(value)) if options.valid_after.is_none() => {
-                options.valid_after = Some(parse_time(value)?);
-            }
-            ("valid-before", Some(value)) if options.valid_before.is_none() => {
-                options.valid_before = Some(parse_time(value)?);
-            }
-            ("cert-authority" | "namespaces" | "valid-after" | "valid-before", _) => return Err(bad()),
-            _ => return Err(SignerLineError::UnknownOption(option.to_owned())),
-        }
-    }
-    Ok(options)
-}
-
-fn split_outside_quotes(text: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    text.split(move |character| {
-        if character == '"' {
-            quoted = !quoted;
-        }
-        character == ',' && !quoted
-    })
-}
-
-fn unquote(value: &str) -> Option<&str> {
-    let inner = match value.strip_prefix('"') {
-        Some(rest) => rest.strip_suffix('"')?,
-        None => value,
-    };
-    (!inner.is_empty() && !inner.contains('"')).then_some(inner)
-}
-
-/// `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, with or without `Z`, in Unix seconds of UTC.
-fn parse_time(value: &str) -> Result<i64, SignerLineError> {
-    let bad = || SignerLineError::BadTime(value.to_owned());
-    let text = unquote(value).ok_or_else(bad)?;
-    let digits = text.strip_suffix(['Z', 'z']).unwrap_or(text);
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) || !matches!(digits.len(), 8 | 12 | 14) {
-        return Err(bad());
-    }
-    let number =
-        |from: usize, to: usize| digits.get(from..to).map_or(Some(0), |part| part.parse::<i8>().ok());
-    let year = digits.get(..4).and_then(|part| part.parse().ok()).ok_or_else(bad)?;
-    let time = (|| {
-        DateTime::new(year, number(4, 6)?, number(6, 8)?, number(8, 10)?, number(10, 12)?, number(12, 14)?, 0)
-            .ok()
-    })();
-    let instant = time.and_then(|time| TimeZone::UTC.to_timestamp(time).ok()).ok_or_else(bad)?;
-    Ok(instant.as_second())
 }
 
 #[cfg(test)]
@@ -267,7 +191,7 @@ mod tests {
         let text = format!(
             "# keys of acme\r\n\nalice@acme namespaces=\"evidence-bundle\" {} laptop\n\
              bob@acme {}\ncarol@acme namespaces=\"git\" {}\n\
-             \"dave smith\" NAMESPACES=\"git,evidence-bundle\",valid-after=20260101Z {}\n\
+             \"dave smith\" NAMESPACES=\"git,evidence-bundle\",valid-after=\"20260101Z\" {}\n\
              ca namespaces=\"git\",cert-authority {}",
             key(1),
             key(2),
@@ -344,25 +268,6 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_time() {
-        for (text, seconds) in [
-            ("20260102", 1_767_312_000),
-            ("20260102Z", 1_767_312_000),
-            ("\"20260102Z\"", 1_767_312_000),
-            ("202601020304Z", 1_767_323_040),
-            ("20260102030405Z", 1_767_323_045),
-            ("20260102030405", 1_767_323_045),
-        ] {
-            assert_eq!(parse_time(text), Ok(seconds), "{text}");
-        }
-        for text in
-            ["", "2026", "20261301Z", "20260230", "202601020370Z", "2026010203040", "+2026010", "20260102ZZ"]
-        {
-            assert!(parse_time(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
     fn every_problem_of_a_line() {
         let good = key(1);
         let ours = "namespaces=\"evidence-bundle\"";
@@ -376,20 +281,21 @@ mod tests {
         );
         assert!(matches!(problem(format!("alice no-touch {good}")), SignerLineError::UnknownOption(_)));
         assert!(matches!(problem(format!("alice {ours},{ours} {good}")), SignerLineError::BadOption(_)));
-        assert!(matches!(problem(format!("alice namespaces= {good}")), SignerLineError::BadOption(_)));
+        assert!(matches!(problem(format!("alice namespaces= {good}")), SignerLineError::Unquoted(_)));
+        assert!(one(&format!("alice namespaces=\"\" {good}")).unwrap().is_empty());
         for option in ["valid-after", "valid-before"] {
-            let twice = format!("alice {ours},{option}=20260101Z,{option}=20270101Z {good}");
+            let twice = format!("alice {ours},{option}=\"20260101Z\",{option}=\"20270101Z\" {good}");
             assert!(
                 matches!(problem(twice), SignerLineError::BadOption(_)),
                 "a second one must not widen the first"
             );
         }
         assert!(matches!(
-            problem(format!("alice {ours},valid-after=soon {good}")),
+            problem(format!("alice {ours},valid-after=\"soon\" {good}")),
             SignerLineError::BadTime(_)
         ));
         assert_eq!(
-            problem(format!("alice {ours},valid-after=20260102,valid-before=20260102 {good}")),
+            problem(format!("alice {ours},valid-after=\"20260102\",valid-before=\"20260102\" {good}")),
             SignerLineError::EmptyWindow
         );
         assert_eq!(
@@ -406,13 +312,13 @@ mod tests {
     fn rotation_needs_one_window_that_covers_the_time() {
         let public = SigningKey::from_seed(&[1; 32]).public_key();
         let text = format!(
-            "old namespaces=\"evidence-bundle\",valid-before=20260101Z {0}\n\
-             new namespaces=\"evidence-bundle\",valid-after=20260301Z {0}\n",
+            "old namespaces=\"evidence-bundle\",valid-before=\"20260101Z\" {0}\n\
+             new namespaces=\"evidence-bundle\",valid-after=\"20260301Z\" {0}\n",
             key(1)
         );
         let mut trust = TrustRoot::new();
         trust.add_allowed_signers("signers", text.as_bytes()).unwrap();
-        let day = |text| parse_time(text).unwrap();
+        let day = |text| signer_options::parse_time(text).unwrap();
         assert_eq!(
             trust.judge(&public, day("20260101")),
             KeyTrust::Trusted("signers, line 1 (old)".to_owned())
@@ -432,7 +338,11 @@ mod tests {
             (SignerLineError::Incomplete, "the line ends before its key"),
             (SignerLineError::Quote, "a quotation mark is not closed"),
             (SignerLineError::UnknownOption("x".to_owned()), "unknown option \"x\""),
-            (SignerLineError::BadOption("x".to_owned()), "option \"x\" is repeated or has no value"),
+            (SignerLineError::BadOption("x".to_owned()), "option \"x\" is repeated"),
+            (
+                SignerLineError::Unquoted("namespaces=a".to_owned()),
+                "the value of \"namespaces=a\" needs quotation marks: name=\"value\"",
+            ),
             (
                 SignerLineError::BadTime("2026".to_owned()),
                 "\"2026\" is not a time of the form YYYYMMDD[HHMM[SS]][Z]",

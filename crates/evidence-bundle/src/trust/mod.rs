@@ -3,8 +3,14 @@
 //! Trust always comes from outside the bundle. This module never opens a file; callers pass in the contents.
 
 mod allowed_signers;
+mod revoked;
+mod signer_options;
 
 use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+pub use revoked::{Revocation, RevokedError};
 
 use crate::key::{KeyError, KeyId, PublicKey};
 
@@ -40,6 +46,17 @@ enum Pin {
 }
 
 impl Pin {
+    /// Reads a fingerprint of either form.
+    fn parse(text: &str) -> Result<Pin, TrustError> {
+        let is_digest = |base64: &&str| STANDARD_NO_PAD.decode(base64).is_ok_and(|digest| digest.len() == 32);
+        match text.strip_prefix("SHA256:").filter(is_digest) {
+            Some(_) => Ok(Pin::Ssh(text.to_owned())),
+            None => {
+                text.parse().map(Pin::KeyId).map_err(|_| TrustError::Fingerprint { text: text.to_owned() })
+            }
+        }
+    }
+
     fn matches(&self, key: &PublicKey) -> bool {
         match self {
             Pin::KeyId(id) => *id == key.key_id(),
@@ -113,9 +130,12 @@ pub enum SignerLineError {
     /// An option is unknown.
     #[error("unknown option {0:?}")]
     UnknownOption(String),
-    /// An option is repeated, or lacks its value.
-    #[error("option {0:?} is repeated or has no value")]
+    /// An option is repeated.
+    #[error("option {0:?} is repeated")]
     BadOption(String),
+    /// The value of an option has no quotation marks, which OpenSSH demands.
+    #[error("the value of {0:?} needs quotation marks: name=\"value\"")]
+    Unquoted(String),
     /// A time has none of the forms that OpenSSH knows, or does not exist.
     #[error("{0:?} is not a time of the form YYYYMMDD[HHMM[SS]][Z]")]
     BadTime(String),
@@ -137,15 +157,33 @@ pub enum KeyTrust {
     Trusted(String),
     /// The entry with this label knows the key, but the key was not valid at that time.
     OutsideValidity(String),
+    /// The key is in the list of revoked keys.
+    Revoked(Revocation),
     /// The key is not known.
     Unknown,
 }
 
-/// The keys and fingerprints that the verifying party trusts.
+/// By whose clock a key was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyClock {
+    /// By none: nothing limits the key in time.
+    #[default]
+    None,
+    /// By the time that the signer claims, `created_at`.
+    Signer,
+    /// By the time at which the verifying party received the bundle.
+    Receipt,
+}
+
+/// The keys and fingerprints that the verifying party trusts, and those that it does not trust any more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustRoot {
     keys: Vec<TrustedKey>,
     pins: Vec<Pin>,
+    /// The revoked keys, if there is a list of them.
+    revoked: Option<Vec<Revocation>>,
+    /// When the verifying party received the bundle, in Unix seconds, by its own clock.
+    received_at: Option<i64>,
 }
 
 impl TrustRoot {
@@ -202,18 +240,66 @@ impl TrustRoot {
     /// # Errors
     /// Fails with [`TrustError::Fingerprint`] if the text is not a fingerprint.
     pub fn add_fingerprint(&mut self, text: &str) -> Result<(), TrustError> {
-        let pin = match text.strip_prefix("SHA256:") {
-            Some(base64) if base64.len() == 43 && base64.bytes().all(is_base64) => Pin::Ssh(text.to_owned()),
-            _ => match text.parse() {
-                Ok(id) => Pin::KeyId(id),
-                Err(_) => return Err(TrustError::Fingerprint { text: text.to_owned() }),
-            },
-        };
-        self.pins.push(pin);
+        self.pins.push(Pin::parse(text)?);
         Ok(())
     }
 
-    /// Whether the trust root is empty.
+    /// Adds the contents of a list of revoked keys: lines `FINGERPRINT SINCE WHY`, with comments after `#`.
+    ///
+    /// A bundle by such a key is refused whatever time it claims: a thief dates back. Only a time of receipt before
+    /// `SINCE` keeps it, see [`TrustRoot::received_at`].
+    ///
+    /// # Errors
+    /// Fails with every problem of the list, and if it is empty.
+    pub fn add_revoked_keys(
+        &mut self,
+        label: impl Into<String>,
+        contents: &[u8],
+    ) -> Result<(), RevokedError> {
+        let revoked = revoked::parse(&label.into(), contents)?;
+        self.revoked.get_or_insert_default().extend(revoked);
+        Ok(())
+    }
+
+    /// Judges keys by the time at which the bundle was received, in Unix seconds. It must be the time of the verifying
+    /// party's own clock.
+    #[must_use]
+    pub fn received_at(self, time: i64) -> TrustRoot {
+        TrustRoot { received_at: Some(time), ..self }
+    }
+
+    /// When the bundle was received, if that time counts.
+    pub(crate) fn receipt(&self) -> Option<i64> {
+        self.received_at
+    }
+
+    /// How many entries the list of revoked keys has; `None` without a list.
+    pub fn revoked_keys(&self) -> Option<usize> {
+        self.revoked.as_ref().map(Vec::len)
+    }
+
+    /// The entry that revokes this key, if the bundle was not received before.
+    pub fn revocation(&self, key: &PublicKey) -> Option<&Revocation> {
+        self.revocations(key).find(|entry| self.received_at.is_none_or(|received| received >= entry.since))
+    }
+
+    fn revocations(&self, key: &PublicKey) -> impl Iterator<Item = &Revocation> {
+        self.revoked.iter().flatten().filter(|entry| entry.key.matches(key))
+    }
+
+    /// By whose clock a trusted key was judged.
+    pub fn clock(&self, key: &PublicKey) -> KeyClock {
+        let windows = || self.keys.iter().filter(|entry| entry.key == *key);
+        let unlimited =
+            self.pins(key) || windows().any(|entry| entry.valid_after.or(entry.valid_before).is_none());
+        match self.received_at {
+            Some(_) if !unlimited || self.revocations(key).next().is_some() => KeyClock::Receipt,
+            None if !unlimited => KeyClock::Signer,
+            _ => KeyClock::None,
+        }
+    }
+
+    /// Whether the trust root is empty: without a key or fingerprint, nothing can be authenticated.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.pins.is_empty()
     }
@@ -233,10 +319,15 @@ impl TrustRoot {
         self.pins.iter().any(|pin| pin.matches(key))
     }
 
-    /// What this trust root says about a key at a Unix second.
+    /// What this trust root says about a key at a Unix second, the time that the signer claims.
     ///
-    /// A key may be listed more than once with different validity windows; one that covers the time is enough.
+    /// A key may be listed more than once with different validity windows; one that covers the time is enough. With a
+    /// time of receipt, that time counts.
     pub fn judge(&self, key: &PublicKey, time: i64) -> KeyTrust {
+        if let Some(entry) = self.revocation(key) {
+            return KeyTrust::Revoked(entry.clone());
+        }
+        let time = self.received_at.unwrap_or(time);
         if let Some(pin) = self.pins.iter().find(|pin| pin.matches(key)) {
             return KeyTrust::Trusted(pin.to_string());
         }
@@ -247,8 +338,4 @@ impl TrustRoot {
             (None, None) => KeyTrust::Unknown,
         }
     }
-}
-
-fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
 }

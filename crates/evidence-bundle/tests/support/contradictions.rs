@@ -22,6 +22,14 @@ fn document(path: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     pack(&raw::entries(&with_manifest(files, &key()), &key()))
 }
 
+/// A bundle with a document whose text was changed before the manifest and the signature were made.
+fn text(path: &str, change: impl FnOnce(String) -> String) -> Vec<u8> {
+    let mut files = small_files().split_off(1);
+    let (_, contents) = files.iter_mut().find(|(name, _)| name == path).unwrap();
+    *contents = change(String::from_utf8(std::mem::take(contents)).unwrap()).into_bytes();
+    pack(&raw::entries(&with_manifest(files, &key()), &key()))
+}
+
 /// A reference to a row of the observations.
 fn observation(id: &str) -> Value {
     let files = small_files();
@@ -152,7 +160,38 @@ pub fn cases() -> Vec<Case> {
                 n["controls"][0]["checks"][0]["evidence"] = json!([observation("codehost:1")]);
             }),
         ),
-        ok("hints_ok", hints(|h| h["hints"] = json!([hint("critical"), hint("info"), hint("info")]))),
+        ok(
+            "hints_ok",
+            hints(|h| {
+                h["hints"] = json!([hint("critical"), hint("info"), hint("info")]);
+                for (number, hint) in h["hints"].as_array_mut().unwrap().iter_mut().enumerate() {
+                    hint["id"] = json!(number.to_string());
+                }
+            }),
+        ),
+        of_hints("document-format_hint-twice_fail", "document-format", |h| {
+            h["hints"] = json!([hint("critical"), hint("info")]);
+        }),
+        fail(
+            "document-format_key-twice_fail",
+            "document-format",
+            text(NORMALIZED, |text| {
+                text.replacen("\"criteria\": {", "\"criteria\": {\"two-factor-required\": [\"CC1.1\"],", 1)
+            }),
+        ),
+        of_normalized("limit_reasons_fail", "limit", |n| {
+            let check = n["controls"][0]["checks"][0].clone();
+            let numbered = (0..4_097).map(|number| {
+                let mut check = check.clone();
+                check["reason"] = json!(number.to_string());
+                check
+            });
+            n["controls"][0]["checks"] = numbered.collect();
+        }),
+        of_hints("limit_text_fail", "limit", |h| {
+            h["hints"] = json!([hint("low")]);
+            h["hints"][0]["detail"] = json!("a".repeat((1 << 20) + 1));
+        }),
         of_normalized("status-mismatch_fail", "status-mismatch", |n| {
             n["controls"][0]["checks"][0]["status"] = json!("fail");
         }),

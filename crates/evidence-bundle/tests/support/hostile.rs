@@ -1,5 +1,6 @@
 //! One bundle for each way to be invalid, and valid bundles that come close.
 
+use evidence_bundle::SigningKey;
 use serde_json::{Value, json};
 
 use super::raw::{self, RawEntry};
@@ -81,6 +82,14 @@ fn list(change: impl FnOnce(String) -> String) -> Vec<u8> {
     pack(&raw::entries_with_list(&files, change(lines.collect()).as_bytes(), &key()))
 }
 
+const REVOKED: &[&str] = &["--public-key", "../key.pub.pem", "--revoked-keys", "revoked"];
+
+/// A list that revokes this key long after the bundle claims to be made.
+fn revoked(key: &SigningKey) -> Vec<(&'static str, Vec<u8>)> {
+    let id = key.public_key().key_id();
+    vec![("revoked", format!("# revoked keys\n{id} 2030-01-01 stolen\n").into_bytes())]
+}
+
 fn signers(options: &str) -> Vec<(&'static str, Vec<u8>)> {
     let line = format!("release@acme {options} {}\n", key().public_key().to_openssh());
     vec![("allowed_signers", line.into_bytes())]
@@ -110,6 +119,7 @@ pub fn cases() -> Vec<Case> {
             ..ok("two-keys_ok", pack(&small()))
         },
         Case { arguments: SIGNERS, files: signers(WINDOW), ..ok("key-outside-validity_ok", pack(&small())) },
+        Case { arguments: REVOKED, files: revoked(&other_key()), ..ok("key-revoked_ok", pack(&small())) },
         Case { arguments: PINNED, ..ok("fingerprint_ok", pack(&small())) },
         Case { arguments: PINNED_SSH, ..ok("fingerprint_openssh_ok", pack(&small())) },
         Case {
@@ -125,6 +135,13 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
+/// Corrects the checksum of a header.
+fn correct(header: &mut [u8]) {
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
 const WINDOW: &str = "namespaces=\"evidence-bundle\",valid-after=\"20260101Z\",valid-before=\"20260201Z\"";
 const LATER: &str = "namespaces=\"evidence-bundle\",valid-after=\"20260201Z\"";
 
@@ -132,6 +149,11 @@ fn wrong_signature() -> Vec<Case> {
     let stranger =
         pack(&raw::entries(&with_manifest(with_documents(Vec::new()), &other_key()), &other_key()));
     vec![
+        Case {
+            arguments: REVOKED,
+            files: revoked(&key()),
+            ..fail("key-revoked_fail", "key-revoked", pack(&small()))
+        },
         fail("signature-invalid_fail", "signature-invalid", entries(|entries| entries[1].contents[9] ^= 1)),
         fail("signature-invalid_other-key_fail", "signature-invalid", stranger.clone()),
         Case {
@@ -336,6 +358,26 @@ fn wrong_archive(long: &str) -> Vec<Case> {
             "tar-noncanonical",
             entry(6, &|entry| entry.mode = b"0000755\0".to_vec()),
         ),
+        fail("tar-noncanonical_prefix_fail", "tar-noncanonical", {
+            // `run.json` becomes `derived/run.json`: a prefix is never used.
+            archive(|tar| {
+                let header = tar.chunks_mut(512).find(|block| block.starts_with(b"run.json\0")).unwrap();
+                header[345..352].copy_from_slice(b"derived");
+                correct(header);
+            })
+        }),
+        fail("tar-pax_device_fail", "tar-pax", {
+            let entries = raw::entries(
+                &with_manifest(with_documents(vec![(long.to_owned(), b"{}".to_vec())]), &key()),
+                &key(),
+            );
+            let mut tar = raw::tar(&entries);
+            let end = tar.len() - 1024;
+            let header = &mut tar[end - 2048..end - 1536];
+            header[329..345].copy_from_slice(b"0000000\x000000000\0");
+            correct(header);
+            raw::gzip(&tar)
+        }),
         fail("tar-noncanonical_checksum_fail", "tar-noncanonical", archive(|tar| tar[0] ^= 1)),
         fail("tar-padding_fail", "tar-padding", entry(6, &|entry| entry.padding = b'x')),
         fail(

@@ -35,33 +35,29 @@ impl RawEntry {
         }
     }
 
-    fn blocks(&self) -> Vec<u8> {
+    /// The header or headers, the contents and the padding.
+    pub fn blocks(&self) -> Vec<u8> {
         let size = |length: usize| format!("{length:011o}\0").into_bytes();
         let mut out = Vec::new();
-        let slash = self.path.match_indices('/').map(|(at, _)| at);
-        let split = slash.into_iter().find(|at| *at <= 155 && self.path.len() - at - 1 <= 100);
-        let (prefix, name, needs_pax) = match split {
-            _ if self.path.len() <= 100 => ("", self.path.as_str(), false),
-            Some(at) => (&self.path[..at], &self.path[at + 1..], false),
-            None => ("", &self.path[..100], true),
-        };
+        let needs_pax = self.path.len() > 100;
         let record = self.pax.clone().or_else(|| needs_pax.then(|| pax_record("path", &self.path)));
         if let Some(record) = record {
-            out.extend(header("", "pax", b"0000644\0", &size(record.len()), self.time, b'x', ""));
+            out.extend(header("pax", b"0000644\0", &size(record.len()), self.time, b'x', ""));
             pad(&mut out, &record, 0);
         }
         let own = self.size.clone().unwrap_or_else(|| size(self.contents.len()));
-        out.extend(header(prefix, name, &self.mode, &own, self.time, self.kind, &self.link));
+        let name = &self.path[..self.path.len().min(100)];
+        out.extend(header(name, &self.mode, &own, self.time, self.kind, &self.link));
         pad(&mut out, &self.contents, self.padding);
         out
     }
 }
 
 /// A pax record with any key.
-pub fn pax_record(key: &str, value: &str) -> Vec<u8> {
-    let rest = format!(" {key}={value}\n");
+pub fn pax_record(key: &str, value: impl AsRef<[u8]>) -> Vec<u8> {
+    let rest = [format!(" {key}=").as_bytes(), value.as_ref(), b"\n"].concat();
     let length = (1..).find(|length: &usize| length.to_string().len() + rest.len() == *length).unwrap();
-    format!("{length}{rest}").into_bytes()
+    [length.to_string().as_bytes(), &rest].concat()
 }
 
 fn pad(out: &mut Vec<u8>, contents: &[u8], with: u8) {
@@ -71,7 +67,8 @@ fn pad(out: &mut Vec<u8>, contents: &[u8], with: u8) {
     }
 }
 
-fn header(prefix: &str, name: &str, mode: &[u8], size: &[u8], time: i64, kind: u8, link: &str) -> [u8; 512] {
+/// A header as the format has it, apart from these fields.
+pub fn header(name: &str, mode: &[u8], size: &[u8], time: i64, kind: u8, link: &str) -> [u8; 512] {
     let mut header = [0_u8; 512];
     let mut put = |at: usize, bytes: &[u8]| header[at..at + bytes.len()].copy_from_slice(bytes);
     put(0, name.as_bytes());
@@ -84,9 +81,10 @@ fn header(prefix: &str, name: &str, mode: &[u8], size: &[u8], time: i64, kind: u
     put(156, &[kind]);
     put(157, link.as_bytes());
     put(257, b"ustar\x0000");
-    put(329, b"0000000\0");
-    put(337, b"0000000\0");
-    put(345, prefix.as_bytes());
+    if kind != b'x' {
+        put(329, b"0000000\0");
+        put(337, b"0000000\0");
+    }
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
     header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     header

@@ -1,43 +1,48 @@
 //! The commands of the checks with stock tools, taken from the documents. The tests of the tool also include this
 //! file.
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, clippy::print_stderr, reason = "each test uses a part of it")]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A copy of the commands, with its names of the bundle and the key, which are in the working directory.
-pub struct Copy {
-    /// The document that shows the commands.
-    pub document: &'static str,
-    /// The commands to paste.
-    pub commands: String,
-    /// The name of the bundle in the commands.
-    pub bundle: &'static str,
-    /// The name of the key in the commands.
-    pub key: &'static str,
-}
-
-impl Copy {
-    /// The commands for the bundle with this SHA-256; the page names one bundle.
-    pub fn filled_in(&self, sha256: &str) -> String {
-        self.commands.replace("{{ file_name }}", BUNDLE).replace("{{ sha256 }}", sha256)
-    }
-}
+use evidence_bundle::by_hand;
 
 /// The name of the bundle in the tests, in the tool's own form.
 pub const BUNDLE: &str = "evidence-bundle-20260102-030405.tar.gz";
+/// The page of the format, which shows the commands.
+pub const FORMAT: &str = "docs/bundle-format.md";
 
-/// Every page with the commands.
-pub fn copies() -> Vec<Copy> {
-    let format = "docs/bundle-format.md";
-    let shell = between(&read(format), "```sh\n", "```");
-    let template = "crates/evidence-platform/templates/bundle.html";
-    let page = between(&read(template), "<pre>", "</pre>");
-    let page = page.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    vec![
-        Copy { document: format, commands: shell, bundle: "evidence-bundle-*.tar.gz", key: "acme.pub.pem" },
-        Copy { document: template, commands: page, bundle: "{{ file_name }}", key: "key.pub.pem" },
-    ]
+/// The commands as the page of the format shows them.
+pub fn documented() -> String {
+    block(&read(FORMAT), "```sh\n", "```")
+}
+
+/// The only block of a rendered document that checks a signature, with its references replaced and its indentation
+/// removed.
+pub fn block(document: &str, begin: &str, end: &str) -> String {
+    let blocks = document.split(begin).skip(1).filter_map(|rest| rest.split(end).next());
+    let found: Vec<&str> = blocks.filter(|block| block.contains("pkeyutl -verify")).collect();
+    assert_eq!(found.len(), 1, "blocks with the commands: {found:?}");
+    let mut block = found[0].to_owned();
+    let references =
+        [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&"), ("&amp;", "&")];
+    for (reference, character) in references {
+        block = block.replace(reference, character);
+    }
+    block
+}
+
+/// The commands in a text that indents them by two columns.
+pub fn indented(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| !line.starts_with("  bundle="));
+    lines.map_while(|line| line.strip_prefix("  ")).map(|line| format!("{line}\n")).collect()
+}
+
+/// Runs the commands with a bundle and its key in this directory.
+pub fn check(shell: &str, commands: &str, tar: Option<&Path>, directory: &Path) -> Output {
+    let commands = commands.replace(by_hand::BUNDLE, BUNDLE).replace(by_hand::KEY, "key.pub.pem");
+    let commands = tar.map_or(commands.clone(), |tar| with_tar(tar, &commands));
+    paste(shell, &commands, directory).unwrap()
 }
 
 /// The page for macOS and Windows.
@@ -94,14 +99,6 @@ pub fn read(document: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The only block of a document that checks a signature.
-fn between(document: &str, begin: &str, end: &str) -> String {
-    let blocks = document.split(begin).skip(1).filter_map(|rest| rest.split(end).next());
-    let found: Vec<&str> = blocks.filter(|block| block.contains("pkeyutl -verify")).collect();
-    assert_eq!(found.len(), 1, "blocks with the commands: {found:?}");
-    found[0].to_owned()
-}
-
 /// Runs commands like a reader would, in a shell without configuration.
 pub fn paste(shell: &str, commands: &str, directory: &Path) -> std::io::Result<Output> {
     let quiet = if shell == "zsh" { "-f" } else { "--norc" };
@@ -110,16 +107,21 @@ pub fn paste(shell: &str, commands: &str, directory: &Path) -> std::io::Result<O
     command.env_remove("TAR_OPTIONS").env_remove("GREP_OPTIONS").output()
 }
 
-/// Whether the output is the documents' good result: this one line, and nothing else.
+/// Whether the output is the documents' good result, and nothing else.
 pub fn is_good(output: &Output) -> bool {
-    output.status.success()
-        && output.stdout == b"Signature Verified Successfully\n"
-        && output.stderr.is_empty()
+    output.status.success() && output.stdout == by_hand::GOOD.as_bytes() && output.stderr.is_empty()
+}
+
+/// Whether the commands refused: the exit status alone must say so.
+pub fn is_refused(output: &Output) -> bool {
+    let said = String::from_utf8_lossy(&output.stdout);
+    !output.status.success() && !by_hand::GOOD.lines().last().is_some_and(|line| said.contains(line))
 }
 
 /// Whether a program is installed; prints a message if not.
 pub fn is_there(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").output().is_ok();
+    let option = if program == "busybox" { "--help" } else { "--version" };
+    let there = Command::new(program).arg(option).output().is_ok();
     if !there {
         eprintln!("SKIPPED: {program} is not installed");
     }

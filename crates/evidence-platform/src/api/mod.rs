@@ -16,6 +16,7 @@ pub mod views;
 use std::sync::Arc;
 
 use crate::server::client::Proxies;
+use crate::server::host::HostNames;
 use crate::server::metrics::Metrics;
 use crate::service::Service;
 
@@ -30,6 +31,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// Whether clients use https only, so that cookies get the `Secure` attribute.
     pub secure_cookies: bool,
+    /// The names under which the server may be reached.
+    pub hosts: HostNames,
     /// The proxies whose `X-Forwarded-For` is trusted.
     pub proxies: Proxies,
 }

@@ -67,6 +67,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
 /// Every problem that a route can answer with.
 pub fn problems(route: &Route) -> Vec<ProblemKind> {
     let mut problems = route.problems.to_vec();
+    // The server refuses a request before its route.
+    problems.extend([ProblemKind::InvalidRequest, ProblemKind::Misdirected, ProblemKind::UnsupportedCoding]);
     match route.access {
         Access::Open | Access::OpenPage => {}
         Access::Needs(_) => {

@@ -50,16 +50,22 @@ pub enum ProblemKind {
     Retained,
     /// Retention cannot be shortened.
     RetentionShortened,
+    /// The clock of the platform has jumped, or the platform was off.
+    ClockAhead,
     /// The organization trusts no key.
     NoTrustedKey,
     /// Too large.
     TooLarge,
+    /// The request addresses another host.
+    Misdirected,
     /// The bundle is not what a trusted key signed.
     BundleRefused,
     /// The bundle has a later version of the format than this platform reads.
     NewerVersion,
     /// Internal error of the platform.
     Internal,
+    /// The transfer coding is not supported.
+    UnsupportedCoding,
     /// The storage refuses the platform.
     StorageRefused,
     /// Too many requests at once.
@@ -70,7 +76,7 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [ProblemKind; 22] = [
+    pub const ALL: [ProblemKind; 25] = [
         ProblemKind::InvalidRequest,
         ProblemKind::DigestMissing,
         ProblemKind::DigestMismatch,
@@ -85,11 +91,14 @@ impl ProblemKind {
         ProblemKind::LegalHold,
         ProblemKind::Retained,
         ProblemKind::RetentionShortened,
+        ProblemKind::ClockAhead,
         ProblemKind::NoTrustedKey,
         ProblemKind::TooLarge,
+        ProblemKind::Misdirected,
         ProblemKind::BundleRefused,
         ProblemKind::NewerVersion,
         ProblemKind::Internal,
+        ProblemKind::UnsupportedCoding,
         ProblemKind::StorageRefused,
         ProblemKind::Busy,
         ProblemKind::Unavailable,
@@ -112,7 +121,10 @@ impl ProblemKind {
             ProblemKind::LegalHold => "legal-hold",
             ProblemKind::Retained => "retained",
             ProblemKind::RetentionShortened => "retention-shortened",
+            ProblemKind::ClockAhead => "clock-ahead",
             ProblemKind::NoTrustedKey => "no-trusted-key",
+            ProblemKind::Misdirected => "misdirected",
+            ProblemKind::UnsupportedCoding => "unsupported-coding",
             ProblemKind::TooLarge => "too-large",
             ProblemKind::BundleRefused => "bundle-refused",
             ProblemKind::NewerVersion => NewerBundle::CODE,
@@ -145,7 +157,10 @@ impl ProblemKind {
             | ProblemKind::LegalHold
             | ProblemKind::Retained
             | ProblemKind::RetentionShortened
+            | ProblemKind::ClockAhead
             | ProblemKind::NoTrustedKey => StatusCode::CONFLICT,
+            ProblemKind::Misdirected => StatusCode::MISDIRECTED_REQUEST,
+            ProblemKind::UnsupportedCoding => StatusCode::NOT_IMPLEMENTED,
             ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             ProblemKind::BundleRefused | ProblemKind::NewerVersion => StatusCode::UNPROCESSABLE_ENTITY,
             ProblemKind::Internal | ProblemKind::StorageRefused => StatusCode::INTERNAL_SERVER_ERROR,
@@ -170,7 +185,10 @@ impl ProblemKind {
             ProblemKind::LegalHold => "The bundle is under legal hold",
             ProblemKind::Retained => "The bundle is under retention",
             ProblemKind::RetentionShortened => "Retention cannot be shortened",
+            ProblemKind::ClockAhead => "The platform's clock is ahead",
             ProblemKind::NoTrustedKey => "The organization trusts no signing key",
+            ProblemKind::Misdirected => "The request is for another host",
+            ProblemKind::UnsupportedCoding => "The transfer coding is not supported",
             ProblemKind::TooLarge => "The body is too large",
             ProblemKind::BundleRefused => "The bundle is not what a trusted key signed",
             ProblemKind::NewerVersion => "The bundle was made by a newer evidence",
@@ -203,6 +221,15 @@ impl ProblemKind {
             ProblemKind::LegalHold => "Release the legal hold first.",
             ProblemKind::Retained => "Wait until the time in `detail`.",
             ProblemKind::RetentionShortened => "Send a later time.",
+            ProblemKind::ClockAhead => {
+                "Ask the operator to check the clock. If it is right, `serve --accept-clock` allows deletions again."
+            }
+            ProblemKind::Misdirected => {
+                "Use the platform's address. Its operator adds names with `serve --host-names`."
+            }
+            ProblemKind::UnsupportedCoding => {
+                "Send `Content-Length`, or the transfer coding `chunked` alone."
+            }
             ProblemKind::NoTrustedKey => "Ask an administrator to add the public key that signs the bundles.",
             ProblemKind::TooLarge => {
                 "Make a smaller bundle, or ask the operator to raise `--max-bundle-size`."
@@ -237,7 +264,10 @@ pub fn kind(error: &Error) -> ProblemKind {
         Error::TooSlow => ProblemKind::TooSlow,
         Error::Refused { .. } => ProblemKind::BundleRefused,
         Error::NewerVersion(_) => ProblemKind::NewerVersion,
+        Error::ClockAhead(_) => ProblemKind::ClockAhead,
         Error::NoTrustedKey => ProblemKind::NoTrustedKey,
+        Error::Misdirected => ProblemKind::Misdirected,
+        Error::UnsupportedCoding => ProblemKind::UnsupportedCoding,
         Error::Exists(_) => ProblemKind::Exists,
         Error::BundleIdTaken(_) => ProblemKind::BundleIdTaken,
         Error::LegalHold => ProblemKind::LegalHold,

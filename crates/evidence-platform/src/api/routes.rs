@@ -15,7 +15,7 @@ use utoipa::openapi::path::Operation;
 use super::access::{Access, check};
 use super::problem::ProblemKind;
 use super::{App, administration, bundles, system};
-use crate::pages::{artifacts, bundle, checks, compare, sign_in, style, timeline, verifier};
+use crate::pages::{artifacts, bundle, checks, compare, report, sign_in, style, timeline, verifier};
 use crate::role::Capability;
 
 /// A row of the table.
@@ -137,7 +137,8 @@ pub fn table() -> Vec<Route> {
         ProblemKind::Unavailable,
         ProblemKind::Internal,
     ];
-    const DELETE: &[ProblemKind] = &[ProblemKind::NotFound, ProblemKind::LegalHold, ProblemKind::Retained];
+    const DELETE: &[ProblemKind] =
+        &[ProblemKind::NotFound, ProblemKind::LegalHold, ProblemKind::Retained, ProblemKind::ClockAhead];
     vec![
         Route::of::<bundles::__path_whoami, _, _>(Needs(Identify), &[], bundles::whoami),
         Route::of::<bundles::__path_upload, _, _>(Needs(Upload), UPLOAD, bundles::upload),
@@ -178,6 +179,8 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles", Page(Read), LIST, timeline::timeline),
         Route::plain("/bundles/{bundle_id}", Page(Read), ONE, bundle::bundle),
         Route::plain("/bundles/{bundle_id}/download", Page(Read), ONE, bundles::download),
+        Route::plain("/bundles/{bundle_id}/report", Page(Read), INSIDE, report::report),
+        Route::plain("/bundles/{bundle_id}/report/frame", Page(Read), INSIDE, report::frame),
         Route::plain("/bundles/{bundle_id}/checks", Page(Read), INSIDE, checks::checks),
         Route::plain("/bundles/{bundle_id}/checks.csv", Page(Read), INSIDE, checks::table),
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),

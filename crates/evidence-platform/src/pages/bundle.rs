@@ -6,8 +6,8 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use evidence_bundle::Status;
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
+use evidence_bundle::{Status, by_hand};
 use evidence_view::{Results, sanitized};
 use http::StatusCode;
 
@@ -39,6 +39,8 @@ struct BundlePage {
     complete: bool,
     sha256: String,
     file_name: String,
+    /// The commands for checking it with standard tools.
+    by_hand: String,
     size: String,
     files: String,
     tool_version: String,
@@ -62,8 +64,19 @@ struct Signer {
 
 /// The contents, or why they cannot be shown.
 enum Contents {
-    Intact { results: Box<Results>, nothing_missing: bool },
-    Damaged { reason: &'static str, detail: String },
+    Intact {
+        results: Box<Results>,
+        nothing_missing: bool,
+    },
+    Damaged {
+        reason: &'static str,
+        detail: String,
+    },
+    /// The key was revoked before the platform received the bundle.
+    Revoked {
+        reason: &'static str,
+        detail: String,
+    },
 }
 
 /// The page.
@@ -82,6 +95,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
             results: Box::new(results),
         },
         Err(Error::Damaged { reason, detail }) => Contents::Damaged { reason, detail },
+        Err(Error::Refused { reason, detail }) => Contents::Revoked { reason: reason.code(), detail },
         Err(error) => return Err(error),
     };
     let time_marks = words::time_marks(&bundle);
@@ -103,6 +117,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
         tags: tags(bundle.tags),
         complete: overview.complete,
         sha256: bundle.digest.to_string(),
+        by_hand: by_hand::commands(&file_name(overview.created_at)),
         file_name: file_name(overview.created_at),
         size: size(bundle.size_bytes),
         files: counted(overview.files, "file"),

@@ -14,6 +14,7 @@ mod page;
 mod picture;
 pub mod problem;
 mod query;
+pub mod report;
 pub mod sign_in;
 mod state;
 pub mod style;

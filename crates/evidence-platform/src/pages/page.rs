@@ -7,6 +7,7 @@ use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use evidence_bundle::text::Visible;
 use futures_util::stream;
 use http::header::{
     CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
@@ -21,6 +22,13 @@ use super::style;
 /// Only our own style and our own forms; no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
+
+/// For a page that shows a report in a frame.
+const FRAMING: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-src 'self'; \
+                       frame-ancestors 'none'; base-uri 'none'";
+/// For a report in a frame: it has its own style, runs nothing, loads nothing, and belongs to no origin.
+const FRAMED: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; \
+                      frame-ancestors 'self'; base-uri 'none'";
 
 /// The frame of every page.
 pub(super) struct Frame {
@@ -53,7 +61,7 @@ impl Frame {
 }
 
 /// The most bytes of a page. A bundle can hold more than a person wants to read.
-const PAGE_BYTES: usize = 8 << 20;
+pub(super) const PAGE_BYTES: usize = 8 << 20;
 /// How many bytes of a page to pass to the connection at once, so that the page keeps its share of the platform until
 /// it is sent.
 const CHUNK_BYTES: usize = 32 << 10;
@@ -66,14 +74,32 @@ struct TooMuch {
 
 /// Renders a page as an answer.
 pub(super) fn page(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
-    let mut html = Bounded(String::new());
+    Ok(answer(status, render(template)?, POLICY))
+}
+
+/// Renders a page that shows a report in a frame.
+pub(super) fn framing(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
+    Ok(answer(status, render(template)?, FRAMING))
+}
+
+/// The answer for the frame.
+pub(super) fn framed(html: String) -> Response {
+    answer(StatusCode::OK, html, FRAMED)
+}
+
+fn render(template: &impl Template) -> Result<String, Error> {
+    let mut html = Visible(Bounded(String::new()));
     if template.render_into(&mut html).is_err() {
-        html.0.clear();
+        html.0.0.clear();
         let too_much = TooMuch { frame: Frame::open() };
         let written = too_much.render_into(&mut html);
         written.map_err(|error| Error::internal("a page could not be written", error))?;
     }
-    let html = Bytes::from(html.0);
+    Ok(html.0.0)
+}
+
+fn answer(status: StatusCode, html: String, policy: &'static str) -> Response {
+    let html = Bytes::from(html);
     let length = html.len();
     let chunks = stream::unfold(html, |mut rest| async move {
         let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
@@ -82,12 +108,12 @@ pub(super) fn page(status: StatusCode, template: &impl Template) -> Result<Respo
     let mut response = Response::new(Body::from_stream(chunks));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    dress(headers);
+    dress(headers, policy);
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     if status == StatusCode::UNAUTHORIZED {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    Ok(response)
+    response
 }
 
 /// A text with the size limit of a page.
@@ -104,9 +130,9 @@ impl fmt::Write for Bounded {
 }
 
 /// Sets the headers of every page.
-fn dress(headers: &mut http::HeaderMap) {
+fn dress(headers: &mut http::HeaderMap, policy: &'static str) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     let isolated = HeaderName::from_static("cross-origin-opener-policy");
     headers.insert(isolated, HeaderValue::from_static("same-origin"));

@@ -2,12 +2,17 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use http::HeaderValue;
+use http::header::{CONNECTION, TRANSFER_ENCODING};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,6 +24,8 @@ use tower::ServiceExt as _;
 
 use super::client::{Peer, Proxies};
 use super::connections::{Admission, Connections, Slot};
+use super::head::{LONGEST, StrictHeads};
+use super::host::HostNames;
 use super::metrics::Metrics;
 use super::observe;
 use crate::api::{self, App};
@@ -41,6 +48,8 @@ pub struct Limits {
     pub https: bool,
     /// The networks of the reverse proxies whose `X-Forwarded-For` is trusted.
     pub proxies: Vec<IpNet>,
+    /// The names under which clients reach the server, besides IP addresses and `localhost`.
+    pub host_names: Vec<String>,
 }
 
 impl Default for Limits {
@@ -52,6 +61,7 @@ impl Default for Limits {
             farewell: Duration::from_secs(30),
             https: false,
             proxies: Vec::new(),
+            host_names: Vec::new(),
         }
     }
 }
@@ -69,7 +79,7 @@ impl Server {
     /// Listens at this address.
     ///
     /// # Errors
-    /// Fails with [`Error::Unavailable`] if the address cannot be bound.
+    /// Fails with [`Error::Unusable`] if the address cannot be bound.
     pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
         let metrics = Arc::<Metrics>::default();
         let app = App {
@@ -78,9 +88,11 @@ impl Server {
             metrics: Arc::clone(&metrics),
             secure_cookies: limits.https,
             proxies: Proxies::within(&limits.proxies),
+            hosts: HostNames::new(&limits.host_names),
         };
-        let router = api::routes::router(&app).layer(from_fn_with_state(app, observe::observe));
-        let listener = TcpListener::bind(address).await?;
+        let router = api::routes::router(&app).layer(from_fn_with_state(app.clone(), check_host));
+        let router = router.layer(from_fn_with_state(app, observe::observe));
+        let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, error))?;
         Ok(Server { listener, router, metrics, limits })
     }
 
@@ -133,6 +145,27 @@ impl Server {
     }
 }
 
+/// Refuses what is not for this server, before any route.
+async fn check_host(State(app): State<App>, request: Request, next: Next) -> Response {
+    match app.hosts.check(request.uri(), request.headers(), request.version()) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+fn cannot_listen(address: SocketAddr, error: io::Error) -> Error {
+    let help = match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            ": the port is in use; stop the program that uses it, or choose another with --listen"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            ": this machine does not have the address; choose another with --listen"
+        }
+        _ => "",
+    };
+    Error::unusable(format!("cannot listen at {address}{help}"), error)
+}
+
 async fn serve(
     stream: TcpStream,
     peer: Peer,
@@ -148,16 +181,23 @@ async fn serve(
         request.extensions_mut().insert(Arc::clone(&came_by));
         request.extensions_mut().insert(peer);
         let router = router.clone();
+        // `StrictHeads` does not find the end of a body in chunks.
+        let last = request.headers().contains_key(TRANSFER_ENCODING);
         async move {
-            Ok::<_, Infallible>(router.oneshot(request.map(axum::body::Body::new)).await.unwrap_or_default())
+            let answer = router.oneshot(request.map(axum::body::Body::new)).await;
+            let mut answer = answer.unwrap_or_default();
+            if last {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(answer)
         }
     });
     let _ = stream.set_nodelay(true);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
-        .max_buf_size(64 << 10)
-        .serve_connection(TokioIo::new(stream), answer);
+        .max_buf_size(LONGEST)
+        .serve_connection(TokioIo::new(StrictHeads::new(stream)), answer);
     let mut connection = std::pin::pin!(connection);
     let mut polite = false;
     let mut end = std::pin::pin!(tokio::time::sleep(limits.age));

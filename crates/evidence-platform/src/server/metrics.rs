@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use crate::api::problem::kind;
 use crate::error::Error;
+use crate::log;
 use crate::service::Stored;
 
 /// The media type of [`Metrics::render`].
@@ -99,6 +100,7 @@ impl Default for Metrics {
             ("received_bytes", "Bytes of request bodies", &metrics.received_bytes),
             ("sent_bytes", "Bytes of answers' bodies", &metrics.sent_bytes),
             ("connections_evicted", "Waiting connections closed to make room", &metrics.evicted),
+            ("log_lines_dropped", "Log lines that could not be written", &log::DROPPED),
         ] {
             registry.register(name, help, counter.clone());
         }

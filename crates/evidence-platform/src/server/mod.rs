@@ -5,6 +5,8 @@
 
 pub mod client;
 pub(crate) mod connections;
+mod head;
+pub mod host;
 mod listen;
 pub mod metrics;
 pub(crate) mod observe;

@@ -57,7 +57,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let status = response.status().as_u16();
     if let Some(problem) = response.extensions_mut().remove::<PendingProblem>() {
         // No route decided between a page and JSON.
-        let unsaid = route == UNKNOWN || status == 405;
+        let unsaid = route == UNKNOWN || matches!(status, 405 | 421);
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
         if status >= 500 {

@@ -193,7 +193,7 @@ impl Service {
     /// Deletes a bundle whose retention has ended and that is not under legal hold.
     ///
     /// # Errors
-    /// Fails with [`Error::NotFound`], [`Error::LegalHold`] or [`Error::Retained`].
+    /// Fails with [`Error::NotFound`], [`Error::LegalHold`], [`Error::Retained`] or [`Error::ClockAhead`].
     pub async fn delete_bundle(
         &self,
         principal: &Principal,
@@ -215,6 +215,14 @@ impl Service {
             } else {
                 Error::Retained(bundle.retention_until)
             });
+        }
+        if let Err(error) = transaction.require_clock(now).await {
+            drop(transaction);
+            if let Error::ClockAhead(seen) = &error {
+                let detail = json!({ "clock_ahead_of": seen });
+                self.note(actor.record(now, Action::BundleDelete, id, Outcome::Refused, detail)).await?;
+            }
+            return Err(error);
         }
         let claim = transaction.claim_delete(actor.organization, &bundle.digest, now).await?;
         let detail = json!({ "sha256": bundle.digest.to_string() });

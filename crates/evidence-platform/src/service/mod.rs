@@ -7,6 +7,7 @@
 mod admin;
 mod attempts;
 mod bundles;
+mod clock;
 mod operator;
 mod page;
 mod ready;

@@ -75,12 +75,30 @@ impl Operator {
         self.0.inner.store.keys(&self.organization(slug).await?.id).await
     }
 
-    /// Revokes a key of an organization by its id or its prefix.
+    /// Revokes a key of an organization by its id, its prefix, or a name that no other valid key has.
     ///
     /// # Errors
-    /// Fails with [`Error::NotFound`].
-    pub async fn revoke_key(&self, slug: &str, id: &str) -> Result<KeyRow, Error> {
-        self.0.end_key(&actor(&self.organization(slug).await?), id).await
+    /// Fails with [`Error::NotFound`], or with [`Error::Invalid`] if several keys have the name.
+    pub async fn revoke_key(&self, slug: &str, key: &str) -> Result<KeyRow, Error> {
+        let organization = self.organization(slug).await?;
+        let keys = self.0.inner.store.keys(&organization.id).await?;
+        let by_id = keys.iter().any(|row| row.id == key || row.prefix == key);
+        let named: Vec<_> = keys
+            .iter()
+            .filter(|row| !by_id && row.label == key && row.revoked_at.is_none())
+            .map(|row| row.prefix.as_str())
+            .collect();
+        let id = match named.as_slice() {
+            [] => key,
+            [only] => only,
+            several => {
+                let (count, prefixes) = (several.len(), several.join(", "));
+                return Err(Error::Invalid(format!(
+                    "{count} keys have this name; revoke one by its prefix: {prefixes}"
+                )));
+            }
+        };
+        self.0.end_key(&actor(&organization), id).await
     }
 
     /// Trusts a public key; `false` if it was trusted already.

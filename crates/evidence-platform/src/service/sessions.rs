@@ -31,6 +31,7 @@ impl Service {
         let detail = json!({ "until": expires_at });
         let record = self.record(&principal, request, Action::SessionBegin, target, Outcome::Done, detail);
         transaction.audit(record).await?;
+        transaction.advance_clock(now).await?;
         transaction.commit().await?;
         Ok(token)
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use evidence_bundle::TrustRoot;
+
 use crate::spool::Patience;
 
 /// The settings that the operator chooses.
@@ -19,6 +21,8 @@ pub struct Settings {
     pub inflated_bytes: u64,
     /// How many bundles may be verified or shown at once; one organization gets at most half.
     pub readers: usize,
+    /// The list of revoked keys; the trusted keys come from the database.
+    pub revoked: TrustRoot,
     /// The minimum age in seconds of leftovers of a crash before they are removed. Longer than any upload takes.
     pub leftovers_seconds: u64,
 }
@@ -40,6 +44,7 @@ impl Default for Settings {
             uploads: 64,
             inflated_bytes: 2 << 30,
             readers,
+            revoked: TrustRoot::new(),
             leftovers_seconds: 2 * 60 * 60,
         }
     }

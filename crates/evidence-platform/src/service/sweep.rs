@@ -1,7 +1,8 @@
 //! Removing what a crash or a broken connection left: spooled uploads and blobs that no bundle names. Expired sessions
 //! go too.
 //!
-//! Only what is older than any upload takes is touched, because other instances share the database and the storage.
+//! Only what is older than any upload takes is touched, because other instances share the database and the storage. While
+//! the clock is ahead, nothing is removed: everything would look old.
 
 use std::time::{Duration, SystemTime};
 
@@ -28,6 +29,15 @@ impl Service {
     /// Fails with [`Error::Unavailable`]; the next sweep finds the rest. A blob that cannot be removed is counted,
     /// and does not stop the sweep.
     pub async fn sweep(&self) -> Result<Swept, Error> {
+        match self.tick().await {
+            Ok(()) => {}
+            Err(error @ Error::ClockAhead(_)) => {
+                let help = "check the clock; if it is right, start the server again with --accept-clock";
+                tracing::warn!(cause = %error, help, "no leftovers are removed, and no bundle can be deleted");
+                return Ok(Swept::default());
+            }
+            Err(error) => return Err(error),
+        }
         let age = self.inner.settings.leftovers_seconds;
         let spool = self.inner.spool.clone();
         // The file system's clock, since it is compared with the times of files.

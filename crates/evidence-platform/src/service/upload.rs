@@ -151,12 +151,13 @@ impl Service {
         let organization = principal.organization();
         let known = self.inner.store.bundle_of(organization, &upload.digest).await?;
         if let Some(bundle) = known {
+            self.refuse_revoked(principal, &bundle).await?;
             let (action, outcome) = (Action::BundleUpload, Outcome::Unchanged);
             let record = self.record(principal, request, action, &bundle.id, outcome, json!({}));
             self.note(record).await?;
             return Ok(Stored { bundle, created: false });
         }
-        let trust = self.trust(principal).await?;
+        let trust = self.trust(principal, self.inner.clock.now()).await?;
         let file = spooled.file.reopen()?;
         let share = cancel.or_gone(self.inner.readers.wait(principal.organization())).await??;
         let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..verify::LIMITS };
@@ -270,6 +271,7 @@ impl Service {
         });
         let record = self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Done, detail);
         transaction.audit(record).await?;
+        transaction.advance_clock(now).await?;
         transaction.commit().await?;
         Ok(Stored { bundle, created: true })
     }
@@ -314,7 +316,7 @@ impl Service {
             reason: Some(reason.to_owned()),
             detail: Some(detail),
         };
-        let trust = match self.trust(principal).await {
+        let trust = match self.trust(principal, bundle.uploaded_at).await {
             Ok(trust) => trust,
             Err(error @ Error::NoTrustedKey) => return Ok(failed("no-trusted-key", error.to_string())),
             Err(error) => return Err(error),
@@ -380,9 +382,27 @@ impl Service {
         tokio::task::spawn_blocking(work).await.map_err(Error::join)
     }
 
-    /// The currently trusted signing keys.
-    async fn trust(&self, principal: &Principal) -> Result<TrustRoot, Error> {
-        let mut trust = TrustRoot::new();
+    /// Refuses a stored bundle whose key was revoked before the platform received it.
+    async fn refuse_revoked(&self, principal: &Principal, bundle: &BundleRow) -> Result<(), Error> {
+        if self.inner.settings.revoked.revoked_keys().is_none() {
+            return Ok(());
+        }
+        let reason = Reason::KeyRevoked;
+        let found = self.verify_stored(principal, bundle).await?;
+        if found.reason.as_deref() == Some(reason.code()) {
+            return Err(Error::Refused { reason, detail: found.detail.unwrap_or_default() });
+        }
+        Ok(())
+    }
+
+    /// The revoked keys, for a bundle that the platform received at this time. Nothing is trusted yet.
+    pub(super) fn revoked(&self, received: Time) -> TrustRoot {
+        self.inner.settings.revoked.clone().received_at(received.0.div_euclid(1_000))
+    }
+
+    /// The currently trusted signing keys, for a bundle that the platform received at this time.
+    async fn trust(&self, principal: &Principal, received: Time) -> Result<TrustRoot, Error> {
+        let mut trust = self.revoked(received);
         for row in self.inner.store.trusted_keys(principal.organization()).await? {
             let damaged = || Error::Internal("a trusted key is damaged", None);
             let der = STANDARD.decode(&row.public_key).map_err(|_| damaged())?;

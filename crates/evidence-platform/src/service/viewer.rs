@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use evidence_bundle::TrustRoot;
+use evidence_bundle::Reason;
 use evidence_view::FileReader;
 
 use super::Service;
@@ -59,11 +59,12 @@ impl Viewer {
     /// Reads a bundle with `reader`.
     ///
     /// Meanwhile it compares the bytes with their stored digest, and verifies them completely with the key that the
-    /// bundle was accepted with: a bundle stays readable after the trust in its key ends.
+    /// bundle was accepted with: a bundle stays readable after the trust in its key ends, unless the key was revoked
+    /// before the platform received the bundle.
     ///
     /// # Errors
     /// Fails with [`Error::Damaged`] if the stored bytes are missing or have changed, [`Error::NotFound`] if the bundle
-    /// was deleted meanwhile, [`Error::Forbidden`] or [`Error::Unavailable`].
+    /// was deleted meanwhile, [`Error::Refused`] if its key was revoked, [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn read<T: FileReader + Send + 'static>(
         &self,
         principal: &Principal,
@@ -72,7 +73,7 @@ impl Viewer {
     ) -> Result<T, Error> {
         principal.require(Capability::Read)?;
         let service = &self.service;
-        let mut trust = TrustRoot::new();
+        let mut trust = service.revoked(bundle.uploaded_at);
         let damaged = |error| Error::internal("a stored key id is damaged", error);
         trust.add_fingerprint(&bundle.overview.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
@@ -80,7 +81,7 @@ impl Viewer {
         self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
             (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
             (Ok((_, read)), _) => Ok(read),
-            (Err(Error::Refused { reason, detail }), _) => {
+            (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
                 Err(Error::Damaged { reason: reason.code(), detail })
             }
             (Err(error), _) => Err(error),
@@ -96,6 +97,12 @@ impl Viewer {
     pub async fn scratch(&self) -> Result<File, Error> {
         let spool = self.service.inner.spool.clone();
         Ok(self.work(move || spool.scratch()).await??)
+    }
+
+    /// Makes any number of such files while reading a bundle.
+    pub fn scratches(&self) -> impl Fn() -> std::io::Result<File> + Send + use<> {
+        let service = self.service.clone();
+        move || service.inner.spool.scratch()
     }
 
     /// Runs slow work on a separate thread, so that other requests are served meanwhile.

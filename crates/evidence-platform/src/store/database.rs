@@ -56,12 +56,12 @@ impl Transaction {
 }
 
 impl Store {
-    /// Connects and brings the tables up to date.
+    /// Connects and brings the tables up to date; creates them unless the address is of [`DatabaseUrl::existing`].
     ///
     /// # Errors
-    /// Fails with [`Error::Unavailable`] if the database does not answer, [`Error::Invalid`] if a newer program has
-    /// changed it or a pooler in front of it does not keep sessions, [`Error::Internal`] if the tables cannot be
-    /// created.
+    /// Fails with [`Error::Unavailable`] if the database does not answer, [`Error::Invalid`] if there is no platform, a
+    /// newer program has changed it or a pooler in front of it does not keep sessions, [`Error::Internal`] if the
+    /// tables cannot be created.
     pub async fn open(url: &DatabaseUrl, connections: u32) -> Result<Store, Error> {
         sqlx::any::install_default_drivers();
         let dialect = url.dialect;
@@ -90,7 +90,7 @@ impl Store {
             Dialect::Sqlite => {}
             Dialect::Postgres => pooler::require_sessions(&pool, url).await?,
         }
-        let outcome = schema::migrate(&pool, dialect).await;
+        let outcome = migrate(url).await;
         drop(held);
         outcome?;
         Ok(Store { pool, dialect, writer: Arc::new(Mutex::new(())) })
@@ -123,6 +123,26 @@ impl Store {
     }
 }
 
+/// Brings the tables up to date over a connection of its own.
+async fn migrate(url: &DatabaseUrl) -> Result<(), Error> {
+    let dialect = url.dialect;
+    let pool = AnyPoolOptions::new()
+        .max_connections(1)
+        .after_connect(move |connection, _| Box::pin(prepare_migration(connection, dialect)))
+        .connect(&url.url)
+        .await
+        .map_err(pooler::refused)?;
+    let outcome = match url.existing && schema::newest(&pool).await.is_none() {
+        true => {
+            let none = "the database has no platform: `evidence-platform init` creates one";
+            Err(Error::Invalid(none.to_owned()))
+        }
+        false => schema::migrate(&pool, dialect).await,
+    };
+    pool.close().await;
+    outcome
+}
+
 fn lock_file(path: &Path) -> Result<File, Error> {
     let file = File::options().create(true).truncate(false).write(true).open(path)?;
     file.lock()?;
@@ -138,6 +158,17 @@ async fn prepare(connection: &mut AnyConnection, dialect: Dialect) -> Result<(),
         Dialect::Postgres => "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'",
     };
     sqlx::raw_sql(statements).execute(connection).await?;
+    Ok(())
+}
+
+/// Without the limits for requests: a large table takes longer, and so does waiting for another instance that migrates.
+async fn prepare_migration(connection: &mut AnyConnection, dialect: Dialect) -> Result<(), sqlx::Error> {
+    prepare(connection, dialect).await?;
+    let unlimited =
+        "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0";
+    if dialect == Dialect::Postgres {
+        sqlx::raw_sql(unlimited).execute(connection).await?;
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 mod audit;
 mod bundles;
 mod claims;
+mod clock;
 mod columns;
 mod database;
 mod keys;

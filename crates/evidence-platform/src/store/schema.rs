@@ -2,19 +2,25 @@
 
 use std::borrow::Cow;
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyPool, SqlSafeStr as _};
 
 use super::columns::integer;
 use super::url::Dialect;
 use crate::error::Error;
 
-/// Migrates the tables.
+/// SHA-384 of earlier texts of migrations that left the same tables. sqlx compares the text of each applied migration.
+const SAME_RESULT: [(i64, &str); 2] = [
+    (5, "150dc71f5ebf23ce371ceac171284a796e0adc475e44787c754e7a005c1ff6d89d7d77be404c3e15274c6faa11e84773"),
+    (5, "db7deea11498e0a972ca94ed3c0ab595dbf5f31c263e801665e20509e1e3c2c5d0551f06fe6e48cab4a03de9c839eeac"),
+];
+
+/// Migrates the tables over connections that the caller closes: a failed migrator keeps PostgreSQL's lock.
 pub(super) async fn migrate(pool: &AnyPool, dialect: Dialect) -> Result<(), Error> {
     let mut migrator = migrator(dialect);
     let known = migrator.iter().map(|migration| migration.version).max().unwrap_or_default();
-    // Before the migrator runs, since a failed migrator keeps PostgreSQL's lock.
-    if let Some(found) = newest(pool).await
+    let found = newest(pool).await;
+    if let Some(found) = found
         && found > known
     {
         let row = sqlx::query("SELECT oldest FROM schema_compatibility").fetch_one(pool).await?;
@@ -28,16 +34,38 @@ pub(super) async fn migrate(pool: &AnyPool, dialect: Dialect) -> Result<(), Erro
         tracing::info!(found, known, "the database has a newer schema that this program can work with");
         migrator.set_ignore_missing(true);
     }
-    let outcome = migrator.run(pool).await;
-    outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))
+    if found.is_some() {
+        adopt(pool, &migrator).await?;
+    }
+    migrator.run(pool).await.map_err(|error| match error {
+        MigrateError::VersionMismatch(version) => Error::Invalid(format!(
+            "migration {version} of the database has another text than that of this program: use the \
+             evidence-platform that made the database"
+        )),
+        error => Error::internal("the database could not be brought up to date", error),
+    })
 }
 
 /// The newest migration in the database; `None` without tables.
-async fn newest(pool: &AnyPool) -> Option<i64> {
+pub(super) async fn newest(pool: &AnyPool) -> Option<i64> {
     // The migrator reports any other problem with the database.
-    let row =
-        sqlx::query("SELECT MAX(version) AS newest FROM _sqlx_migrations").fetch_one(pool).await.ok()?;
-    integer(&row, "newest").ok()
+    let query = sqlx::query("SELECT MAX(version) AS newest FROM _sqlx_migrations");
+    integer(&query.fetch_one(pool).await.ok()?, "newest").ok()
+}
+
+/// Records today's text for migrations that an earlier text with the same result has applied.
+async fn adopt(pool: &AnyPool, migrator: &Migrator) -> Result<(), Error> {
+    for (version, earlier) in SAME_RESULT {
+        let Some(today) = migrator.iter().find(|migration| migration.version == version) else { continue };
+        let earlier = hex::decode(earlier).map_err(|error| Error::internal("a checksum", error))?;
+        sqlx::query("UPDATE _sqlx_migrations SET checksum = $1 WHERE version = $2 AND checksum = $3")
+            .bind(today.checksum.to_vec())
+            .bind(version)
+            .bind(earlier)
+            .execute(pool)
+            .await?;
+    }
+    Ok(())
 }
 
 fn migrator(dialect: Dialect) -> Migrator {
@@ -61,5 +89,6 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
         step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
         step(5, "bundle ids", bundle_ids),
+        step(6, "clock", include_str!("../../migrations/0006_clock.sql")),
     ])
 }

@@ -120,7 +120,7 @@ async fn without_a_trusted_key_nothing_is_taken() {
 async fn head(running: &Running, key: &str, digest: &str, length: usize, more: &str) -> TcpStream {
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     let head = format!(
-        "POST /api/v1/bundles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Digest: {digest}\r\n\
+        "POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Digest: {digest}\r\n\
          Content-Length: {length}\r\n{more}\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();

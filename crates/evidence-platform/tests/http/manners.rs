@@ -129,7 +129,7 @@ async fn what_is_under_way_comes_to_its_end_when_the_server_stops() {
     let bytes = bundles::bundle(1);
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     let head = format!(
-        "POST /api/v1/bundles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Digest: {}\r\nContent-Length: {}\r\n\r\n",
+        "POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Digest: {}\r\nContent-Length: {}\r\n\r\n",
         tenant.upload,
         crate::support::content_digest(&bytes),
         bytes.len()

@@ -1,13 +1,15 @@
 //! The pages as a browser receives them: sign-in, contents, escaping, refusals.
 
-use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Manifest, NormalizedControl, Warning};
+use evidence_bundle::{Status, by_hand};
 use evidence_platform::api::access::Access;
 use evidence_platform::api::routes::table;
 use evidence_platform::role::Role;
 use evidence_platform::service::Operator;
+use sha2::Digest as _;
 
 use crate::running::{Answer, Running};
+use crate::stock;
 use crate::support::bundles;
 
 /// A bundle's page, and the stored bundles, newest first.
@@ -183,6 +185,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.contains("&#60;script&#62;alert(1)&#60;/script&#62;"), "{text}");
+    the_commands_check(&stock::block(&text, "<pre>", "</pre>"), &bundles::bundle(1));
     let text = running.page(&format!("/bundles/{}", ids[1]), Some(&cookie)).await.text();
     assert!(text.contains(&format!("/compare?from={}&amp;to={}", ids[0], ids[1])), "{text}");
 
@@ -192,6 +195,28 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     running.service.remove_trusted_key(&principal, &crate::support::request(), &key_id).await.unwrap();
     let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
     assert!(text.contains("no longer trusted") && text.contains("verified to the last byte"), "{text}");
+}
+
+/// The page's commands are the one text of the format, with the digest before them; they accept the page's bundle and
+/// refuse it with other bytes.
+fn the_commands_check(shown: &str, bundle: &[u8]) {
+    let name = "evidence-bundle-20260102-030505.tar.gz";
+    let (digest, commands) = shown.split_once(" &&\n").unwrap();
+    let sha256 = hex::encode(sha2::Sha256::digest(bundle));
+    assert_eq!(digest, format!("echo '{sha256}  {name}' | sha256sum --quiet -c -"));
+    assert_eq!(commands, by_hand::commands(name));
+    if !["bash", "openssl", "tar", "timeout"].into_iter().all(stock::is_there) {
+        return;
+    }
+    for (more, good) in [(&b""[..], true), (b"x", false)] {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(name), [bundle, more].concat()).unwrap();
+        std::fs::write(directory.path().join(by_hand::KEY), bundles::key().public_key().to_spki_pem())
+            .unwrap();
+        let output = stock::paste("bash", shown, directory.path()).unwrap();
+        assert_eq!(stock::is_good(&output), good, "{output:?}");
+        assert_eq!(stock::is_refused(&output), !good, "{output:?}");
+    }
 }
 
 /// A time that was set by hand, and one far from the time at which the bundle was stored.
@@ -286,6 +311,71 @@ async fn files_are_shown_as_they_are() {
     assert_eq!(download.kind, "application/gzip");
     assert_eq!(download.bytes, bundles::signed(1, artifact, &bundles::key()));
     assert!(download.headers["content-disposition"].to_str().unwrap().starts_with("attachment; "));
+}
+
+/// The report is made from the documents, and is shown in a frame that can do nothing. The signer's own is only text.
+#[tokio::test]
+async fn the_report_follows_from_the_documents() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let upload = async |number: u32, report: Option<&[u8]>| {
+        let mut parts = bundles::parts(number);
+        parts.normalized.controls[0].checks[0].subject = "<script>acme/\u{ad}web".to_owned();
+        parts.views = report.iter().map(|page| ("derived/report.html".to_owned(), page.to_vec())).collect();
+        let bundle = bundles::pack(number, &parts, &bundles::key(), |_| ());
+        let answer = running.upload(&tenant.upload, &bundle).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        format!("/bundles/{}", answer.json["bundle_id"].as_str().unwrap())
+    };
+    let look = async |path: String| running.page(&path, Some(&cookie)).await;
+    let plain = upload(1, None).await;
+    let made = look(format!("{plain}/report/frame")).await;
+    assert_eq!((made.status, made.kind.as_str()), (200, "text/html; charset=utf-8"));
+    assert_eq!(
+        made.headers["content-security-policy"],
+        "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'"
+    );
+    assert_eq!(made.headers["cache-control"], "no-store");
+    let text = made.text();
+    assert!(
+        text.contains("<h2>How to verify</h2>") && text.contains("&#60;script&#62;acme/\\u{ad}web"),
+        "{text}"
+    );
+    assert!(!text.contains("<script"));
+    // Only links within the report.
+    assert!(text.contains("href=\"#results\""));
+    assert!(text.split(" href=\"").skip(1).all(|rest| rest.starts_with('#')));
+    let around = look(format!("{plain}/report")).await;
+    assert_eq!(around.status, 200);
+    assert!(
+        around.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("frame-src 'self'; frame-ancestors 'none'")
+    );
+    assert!(
+        around
+            .text()
+            .contains(&format!("sandbox=\"\" referrerpolicy=\"no-referrer\" src=\"{plain}/report/frame\""))
+    );
+    assert!(!around.text().contains("As signed") && !around.text().contains("<script"));
+    assert!(look(plain.clone()).await.text().contains(&format!("href=\"{plain}/report\"")));
+
+    let hostile = upload(2, Some(b"<script>alert(1)</script><a href=//stranger.example>all pass</a>")).await;
+    for page in ["/report", "/report/frame"] {
+        let text = look(format!("{hostile}{page}")).await.text();
+        assert!(!text.contains("stranger.example") && !text.contains("all pass"), "{text}");
+        assert_eq!(text.contains("As signed it differs."), page == "/report", "{text}");
+    }
+    let file = look(format!("{hostile}/files/derived/report.html")).await;
+    is_page(&file);
+    assert!(file.text().contains("&#60;script&#62;alert(1)"));
+
+    assert_eq!(running.page(&format!("{plain}/report/frame"), None).await.status, 401);
+    for page in ["/bundles/none/report", "/bundles/none/report/frame"] {
+        assert_eq!(look(page.to_owned()).await.status, 404);
+    }
 }
 
 #[tokio::test]
@@ -433,7 +523,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     })
     .await;
     let text = look(&most).await;
-    assert!(text.contains("Page too large") && text.len() < 10_000);
+    assert!(text.contains("for other reasons") && text.len() < 8 << 20, "{}", text.len());
     // A document with a string that is too long for a parser is refused.
     let endless = upload(5, &|parts| parts.normalized.controls[0].reason = "a".repeat((1 << 20) + 1)).await;
     assert_eq!(endless.json["status"], "stored", "{endless:?}");
@@ -538,7 +628,7 @@ async fn a_missing_page_is_reported_as_html_or_json() {
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
     // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
-    assert_eq!(pages, 8);
+    assert_eq!(pages, 10);
 }
 
 /// The same checks by page, by filter and as a table.

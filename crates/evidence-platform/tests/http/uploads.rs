@@ -205,6 +205,9 @@ async fn retention_hold_and_deletion() {
         assert_eq!(put("retention", wrong).await.problem(), "invalid-request");
     }
     running.hands.advance_days(100);
+    let answer = delete().await;
+    assert_eq!((answer.status, answer.problem().as_str()), (409, "clock-ahead"));
+    running.service.accept_clock().await.unwrap();
     assert_eq!(delete().await.status, 204);
     assert_eq!(running.get(&path, &tenant.read).await.problem(), "not-found");
     assert_eq!(delete().await.problem(), "not-found");

@@ -138,8 +138,9 @@ fn request(random: &mut fastrand::Rng, routes: &[Route], bundle: &[u8], key: &st
         0 => token(random, 2_000),
         _ => Ipv6Addr::from_bits(random.u128(..) | 1 << 127).to_string(),
     };
-    let mut head =
-        format!("{method} {path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {client}\r\n{authorization}");
+    let mut head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {client}\r\n{authorization}"
+    );
     for _ in 0..random.u8(..8) {
         head += &format!("x-{}: {}\r\n", token(random, 60), token(random, 60));
     }

@@ -56,6 +56,7 @@ impl Home {
         let file = directory.join("key.pub.pem");
         let key = crate::support::bundles::key();
         std::fs::write(&file, crate::support::bundles::public_pem(&key)).unwrap();
+        self.ask(&["init"]);
         self.ask(&["organization", "create", "ACME Corp", "--slug", slug]);
         self.ask(&["trust", "add", "--organization", slug, file.to_str().unwrap()]);
         self.ask(&["key", "create", "--organization", slug, "--role", "admin"])
@@ -79,13 +80,18 @@ impl Drop for Serving {
 
 impl Serving {
     pub(crate) fn start(home: &Home, listen: &str) -> Serving {
-        let mut command = home.command(&["serve", "--listen", listen]);
-        command.args(&home.serve);
         let log = match &home.log {
             Some(path) => File::create(path).unwrap().into(),
             None if listen.ends_with(":0") => Stdio::piped(),
             None => Stdio::null(),
         };
+        Serving::start_with(home, listen, log)
+    }
+
+    /// The same with this standard error.
+    pub(crate) fn start_with(home: &Home, listen: &str, log: Stdio) -> Serving {
+        let mut command = home.command(&["serve", "--listen", listen]);
+        command.args(&home.serve);
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();

@@ -81,7 +81,7 @@ async fn open(address: &str, kind: usize) -> Option<TcpStream> {
     let part: &[u8] = match kind {
         0 => b"",
         1 => b"POST /api/v1/bundles HTTP/1.1\r\nX-Slow: ",
-        _ => b"POST /api/v1/bundles HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\nAuthorization: Bearer x\r\n\r\nabc",
+        _ => b"POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\nAuthorization: Bearer x\r\n\r\nabc",
     };
     let _ = stream.write_all(part).await;
     Some(stream)

@@ -167,7 +167,7 @@ async fn trust_and_key_count_when_a_bundle_is_stored() {
     let page = evidence_platform::service::PageRequest::new(None, None).unwrap();
     assert_eq!(lab.service.bundles(&lab.admin, &page).await.unwrap().items.len(), 1);
     // Their blobs are ordinary leftovers.
-    lab.hands.advance_days(1);
+    lab.hands.advance_seconds(80_000);
     assert_eq!(lab.service.sweep().await.unwrap().blobs, 2);
 }
 

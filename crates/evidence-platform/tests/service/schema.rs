@@ -1,5 +1,7 @@
 //! A database that a newer program has migrated, and a database behind a pooler.
 
+use std::time::{Duration, Instant};
+
 use evidence_platform::error::Error;
 use evidence_platform::service::Settings;
 use evidence_platform::store::{DatabaseUrl, Store};
@@ -71,6 +73,77 @@ async fn stored_bundles_get_the_id_of_their_manifest() {
         assert!(rows.iter().all(|row| row.get::<i64, _>("legal_hold") == 1));
         // A stored bundle cannot be changed, as before.
         assert!(run("UPDATE bundles SET id = 'other' WHERE id = 'p2'".to_owned()).await.is_err());
+    }
+}
+
+/// How many bundles an upgrade is tried with; `EVIDENCE_UPGRADE=50000` for the full size.
+const UPGRADED: u32 = 20_000;
+/// Statements that are quadratic in the number of bundles take minutes.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Half of the bundles have an id of their own, the others share one: both were slow.
+#[tokio::test]
+async fn an_upgrade_takes_time_in_proportion_to_the_bundles() {
+    let count = std::env::var("EVIDENCE_UPGRADE").map_or(UPGRADED, |text| text.parse().unwrap());
+    for place in Place::all().await {
+        let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
+        let postgres = place.name.starts_with("PostgreSQL");
+        earlier(postgres).run(&pool).await.unwrap();
+        let run = async |sql: String| sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&pool).await.unwrap();
+        run("INSERT INTO organizations VALUES ('a', 'a', '', 0)".to_owned()).await;
+        run(format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+             INSERT INTO bundles SELECT 'p' || i, 'a', 'sha' || i, 7, \
+             CASE WHEN i % 2 = 0 THEN 'm' || i ELSE 'shared' END, 's', 'f', i, i, 'k', 'key', '{facts}', '{{}}', 3, 1 FROM n",
+            facts = "x".repeat(2_000)
+        ))
+        .await;
+        // A statement that waits longer than a request may: for a lock here, which costs no time on a large table.
+        let locked = Duration::from_secs(32);
+        let lock = if postgres {
+            let mut lock = pool.begin().await.unwrap();
+            sqlx::raw_sql("LOCK TABLE bundles").execute(&mut *lock).await.unwrap();
+            Some(tokio::spawn(async move {
+                tokio::time::sleep(locked).await;
+                lock.rollback().await.unwrap();
+            }))
+        } else {
+            None
+        };
+        let begun = Instant::now();
+        Store::open(&place.database, 2).await.unwrap().close().await;
+        let took = begun.elapsed() - if lock.is_some() { locked } else { Duration::ZERO };
+        println!("{}: {count} bundles in {took:?}", place.name);
+        assert!(took < SOON, "{}: {took:?}", place.name);
+        let changed = sqlx::query("SELECT COUNT(*) AS n FROM bundles WHERE id LIKE 'm%'")
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+        assert_eq!(changed.get::<i64, _>("n"), i64::from(count / 2));
+    }
+}
+
+/// The text of the fifth migration before it was linear, with the same result.
+#[tokio::test]
+async fn a_database_that_an_earlier_text_of_a_migration_made_is_used() {
+    for place in Place::all().await {
+        Store::open(&place.database, 2).await.unwrap().close().await;
+        let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
+        let text = if place.name.starts_with("PostgreSQL") { "db7deea1" } else { "150dc71f" };
+        let earlier = include_str!("../../src/store/schema.rs");
+        let from = earlier.find(text).unwrap();
+        let earlier = hex::decode(&earlier[from..from + 96]).unwrap();
+        let set = async |checksum: Vec<u8>| {
+            let set = sqlx::query("UPDATE _sqlx_migrations SET checksum = $1 WHERE version = 5");
+            set.bind(checksum).execute(&pool).await.unwrap();
+        };
+        set(earlier).await;
+        Store::open(&place.database, 2).await.unwrap().close().await;
+        // Any other text is not known to have the same result.
+        set(vec![7; 48]).await;
+        let refused = Store::open(&place.database, 2).await.unwrap_err();
+        assert!(matches!(refused, Error::Invalid(_)), "{refused:?}");
+        assert!(refused.to_string().starts_with("migration 5 of the database has another text"), "{refused}");
     }
 }
 

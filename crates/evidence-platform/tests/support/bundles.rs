@@ -50,6 +50,8 @@ pub struct Parts {
     pub hints: serde_json::Value,
     pub normalized: Normalized,
     pub artifacts: Vec<(String, Vec<u8>)>,
+    /// More files under `derived/`.
+    pub views: Vec<(String, Vec<u8>)>,
 }
 
 /// The parts of the bundle with this number.
@@ -61,6 +63,7 @@ pub fn parts(number: u32) -> Parts {
         hints: serde_json::to_value(hints()).unwrap(),
         normalized: normalized(status),
         artifacts: vec![("sources/codehost/org_settings.json".to_owned(), artifact)],
+        views: Vec::new(),
     }
 }
 
@@ -70,6 +73,7 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     let (run, hints, normalized) = fitting(parts, parts.artifacts.len(), parts.artifacts.first());
     let references: Vec<_> = parts.artifacts.iter().map(sample::reference).collect();
     let mut files = documents(&run, &hints, &normalized, &references);
+    files.extend(parts.views.clone());
     files.extend(parts.artifacts.clone());
     let mut manifest = manifest(number, created_at, &files, key);
     manifest.controls = controls(&normalized);

@@ -9,6 +9,7 @@ use evidence_view::sanitized;
 
 use super::checks::{CheckRow, Group, Sections};
 use super::evidence::Key;
+use super::room::{self, Room};
 use crate::documents::{Documents, rows};
 
 /// The fields by which a hint refers to its check: control, reason, source, subject, and evidence. Two rules of a
@@ -18,7 +19,8 @@ type Name = (String, String, String, String, Vec<Key>);
 /// Adds the hints of the listed checks. Advice for a group that needs action applies to all of its checks; an
 /// improvement of a passed check applies only to that check.
 pub(super) fn add(documents: &dyn Documents, sections: &mut Sections) -> io::Result<()> {
-    let mut wanted: BTreeMap<Name, Option<Hint>> = BTreeMap::new();
+    let mut wanted: BTreeMap<Name, Option<(Category, String)>> = BTreeMap::new();
+    let mut room = Room::new(room::ADVICE);
     for (control, group) in sections.groups_mut() {
         wanted.extend(group.rows.iter().map(|row| (name(control, group, row), None)));
     }
@@ -34,16 +36,18 @@ pub(super) fn add(documents: &dyn Documents, sections: &mut Sections) -> io::Res
             evidence,
         );
         if let Some(place) = wanted.get_mut(&name) {
-            *place = Some(hint);
+            let advice = sanitized(&hint.remediation);
+            if room.take(150, [advice.as_str()]) {
+                *place = Some((hint.category, advice));
+            }
         }
         Ok(())
     })?;
     for (control, group) in sections.groups_mut() {
         let names: Vec<Name> = group.rows.iter().map(|row| name(control, group, row)).collect();
         for (row, name) in group.rows.iter_mut().zip(names) {
-            let Some(hint) = wanted.get(&name).and_then(Option::as_ref) else { continue };
-            let advice = sanitized(&hint.remediation);
-            match hint.category {
+            let Some((category, advice)) = wanted.get(&name).cloned().flatten() else { continue };
+            match category {
                 Category::Improvement => row.improvement = Some(advice),
                 Category::Missing | Category::Misconfigured | Category::Partial => {
                     group.remediation.get_or_insert(advice);

@@ -6,19 +6,23 @@ mod evidence;
 mod hints;
 mod observations;
 mod population;
+mod room;
 mod settings;
 mod text;
 
+use std::fmt;
 use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::document::{Counts, ErrorRecord, Excluded, RunRecord, ScopeRecord, SourceRun, Warning};
 use evidence_bundle::path::{RUN, SCOPE};
-use evidence_view::{First, ManifestHead, sanitized, words};
+use evidence_bundle::text::Visible;
+use evidence_view::{First, LeftOut, ManifestHead, sanitized, words};
 
 use self::checks::{ControlSection, Sections};
 use self::observations::Observations;
 use self::population::Population;
+use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, head, whole};
 
@@ -40,6 +44,10 @@ struct Page {
     rules: Vec<RulePart>,
     /// Whether some groups of checks list only their first rows.
     shortened: bool,
+    /// How many controls the page has no room for.
+    more_controls: u64,
+    /// How many settings and rules the page has no room for.
+    more_settings: u64,
 }
 
 /// The subject and the origin of the report.
@@ -62,6 +70,8 @@ struct Title {
     bundle_id: String,
     complete: bool,
     sources: Vec<SourceTitle>,
+    /// How many sources the page has no room for.
+    more_sources: u64,
     exit_code: u8,
     /// The number of requested artifacts, and of those that exist but are not in the bundle.
     requested: u64,
@@ -88,7 +98,13 @@ impl SourceTitle {
 }
 
 impl Title {
-    fn new(manifest: &ManifestHead, run: &RunRecord) -> Title {
+    fn new(manifest: &ManifestHead, run: &RunRecord, room: &mut Room) -> Title {
+        let mut sources: Vec<SourceTitle> = run.sources.iter().map(SourceTitle::new).collect();
+        // The name is there three times, the account twice.
+        let more_sources = room.keep(&mut sources, 600, |source| {
+            let login = source.login.as_deref().unwrap_or_default();
+            vec![&source.name, &source.name, &source.name, &source.address, login, login, &source.scopes]
+        });
         let tool = &run.tool;
         let commit = tool.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
         let sum = |count: fn(&SourceRun) -> u64| run.sources.iter().map(count).fold(0, u64::saturating_add);
@@ -108,7 +124,8 @@ impl Title {
             key_id: sanitized(&manifest.signer.key_id),
             bundle_id: sanitized(&manifest.bundle_id),
             complete: manifest.complete,
-            sources: run.sources.iter().map(SourceTitle::new).collect(),
+            sources,
+            more_sources,
             exit_code: run.exit_code,
             requested: sum(|source| source.requested),
             lacking: sum(|source| {
@@ -140,19 +157,53 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let mut sections = Sections::read(documents)?;
     hints::add(documents, &mut sections)?;
     let observations = Observations::read(documents, &mut sections)?;
+    let mut room = Room::new(room::SETTINGS);
+    let title = Title::new(&manifest, &run, &mut room);
+    let (rules, more_rules) = settings::rules(&scope, &sections, &mut room);
+    let population = Population::read(documents, run.sources)?;
+    let (settings, more_settings) = settings::sources(scope, &mut room);
+    let LeftOut { mut errors, mut excluded, mut warnings } = manifest.left_out;
+    let mut room = Room::new(room::MISSING);
+    room.fit(&mut errors, |error| vec![&error.subject, &error.source, &error.message, &error.code]);
+    room.fit(&mut excluded, |file| vec![&file.filename, &file.rule]);
+    room.fit(&mut warnings, |warning| {
+        let about = warning.subject.as_deref().or(warning.source.as_deref()).unwrap_or_default();
+        vec![about, &warning.message, &warning.code]
+    });
     let page = Page {
-        title: Title::new(&manifest, &run),
+        title,
         counts: sections.counts(),
         total: sections.total(),
         shortened: sections.shortened(),
-        rules: settings::rules(&scope, &sections),
-        population: Population::read(documents, run.sources)?,
-        settings: settings::sources(scope),
-        errors: manifest.left_out.errors,
-        excluded: manifest.left_out.excluded,
-        warnings: manifest.left_out.warnings,
+        more_controls: sections.more_controls(),
+        more_settings: more_settings.saturating_add(more_rules),
+        rules,
+        population,
+        settings,
+        errors,
+        excluded,
+        warnings,
         controls: sections.into_controls(),
         observations,
     };
-    page.write_into(&mut io::BufWriter::new(out))
+    let mut html = Visible(Through { out: io::BufWriter::new(out), failed: Ok(()) });
+    let written = page.render_into(&mut html);
+    html.0.failed?;
+    written.map_err(io::Error::other)?;
+    html.0.out.flush()
+}
+
+/// Writes text into a file, and remembers why it failed.
+struct Through<W> {
+    out: W,
+    failed: io::Result<()>,
+}
+
+impl<W: Write> fmt::Write for Through<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.failed = Err(error);
+            fmt::Error
+        })
+    }
 }

@@ -9,6 +9,7 @@ use evidence_view::sanitized;
 
 use super::checks::Sections;
 use super::evidence::Key;
+use super::room::{self, Room};
 use super::text;
 use crate::documents::{Documents, rows};
 
@@ -18,6 +19,8 @@ const REQUESTS: usize = 20;
 /// The section about requests.
 pub(super) struct Observations {
     pub(super) listed: Vec<Observation>,
+    /// How many observations behind the checks are not listed, because the page has no room for them.
+    pub(super) left_out: u64,
     /// The number of all observations.
     pub(super) all: u64,
     /// The number of all requests.
@@ -60,22 +63,27 @@ impl Observations {
             let evidence = group.rows.iter().flat_map(|row| &row.evidence);
             wanted.extend(evidence.map(|evidence| (evidence.key.clone(), None)));
         }
-        let mut observations = Observations { listed: Vec::new(), all: 0, requests: 0 };
+        let mut observations = Observations { listed: Vec::new(), left_out: 0, all: 0, requests: 0 };
+        let mut room = Room::new(room::OBSERVATIONS);
         rows(documents, OBSERVATIONS, "observations", |observation: ObservationRecord| {
             observations.all += 1;
             observations.requests += u64::try_from(observation.requests.len()).unwrap_or(u64::MAX);
             let artifact = observation.artifact.as_ref().map(|file| Key::Artifact(file.filename.clone()));
             let keys = [Some(Key::Observation(observation.id.clone())), artifact];
-            let mut is_wanted = false;
+            if !keys.iter().flatten().any(|key| wanted.contains_key(key)) {
+                return Ok(());
+            }
+            let shown = Observation::new(observation);
+            if !shown.fits(&mut room) {
+                observations.left_out += 1;
+                return Ok(());
+            }
             for key in keys.iter().flatten() {
                 if let Some(place) = wanted.get_mut(key) {
-                    *place = Some((observations.listed.len(), sanitized(&observation.id)));
-                    is_wanted = true;
+                    *place = Some((observations.listed.len(), shown.id.clone()));
                 }
             }
-            if is_wanted {
-                observations.listed.push(Observation::new(observation));
-            }
+            observations.listed.push(shown);
             Ok(())
         })?;
         for (_, group) in sections.groups_mut() {
@@ -91,6 +99,16 @@ impl Observation {
     /// The artifact's name in pieces, with possible line breaks between them.
     pub(super) fn pieces(&self) -> Vec<&str> {
         self.artifact.as_ref().map(|(file, _)| text::pieces(file)).unwrap_or_default()
+    }
+
+    fn fits(&self, room: &mut Room) -> bool {
+        let artifact = self.artifact.iter().flat_map(|(file, sha256)| [file.as_str(), file, sha256]);
+        let requests = self.requests.iter().flat_map(|request| {
+            [request.call.as_str(), &request.status, &request.message, &request.at, &request.request_id]
+        });
+        let texts = [self.id.as_str(), &self.subject, &self.kind, self.outcome, &self.detail];
+        let markup = self.requests.len().saturating_mul(150).saturating_add(350);
+        room.take(markup, texts.into_iter().chain(artifact).chain(requests))
     }
 
     fn new(observation: ObservationRecord) -> Observation {

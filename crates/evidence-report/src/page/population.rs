@@ -7,6 +7,7 @@ use evidence_bundle::document::{Member, Scope, SourceRun};
 use evidence_bundle::path::POPULATION;
 use evidence_view::{Fold, Folded, Sanitize as _, sanitized, scope, words};
 
+use super::room::{self, Room};
 use super::text;
 use crate::documents::{Documents, whole};
 
@@ -30,6 +31,8 @@ pub(super) struct Population {
     pub(super) out: Vec<OutOfScope>,
     /// Each source, with its counts.
     pub(super) runs: Vec<SourceRun>,
+    /// How many rows of these tables the page has no room for.
+    pub(super) more: u64,
 }
 
 /// The members of one kind.
@@ -72,10 +75,17 @@ impl OutOfScope {
     }
 }
 
-#[derive(Default)]
 struct Members {
+    /// For the names.
+    room: Room,
     kinds: BTreeMap<(String, String), (u64, u64)>,
     out: BTreeMap<(String, String, String), (u64, Vec<String>)>,
+}
+
+impl Default for Members {
+    fn default() -> Members {
+        Members { room: Room::new(room::POPULATION / 3), kinds: BTreeMap::new(), out: BTreeMap::new() }
+    }
 }
 
 impl Fold for Members {
@@ -91,7 +101,10 @@ impl Fold for Members {
             let (count, names) = self.out.entry(key).or_default();
             *count += 1;
             if names.len() < NAMED {
-                names.push(sanitized(&name));
+                let name = sanitized(&name);
+                if self.room.take(15, [name.as_str()]) {
+                    names.push(name);
+                }
             }
         }
     }
@@ -109,6 +122,7 @@ impl Population {
             totals: Vec::new(),
             out: Vec::new(),
             runs: Vec::new(),
+            more: 0,
         };
         // In the order of the run.
         for run in &runs {
@@ -139,6 +153,14 @@ impl Population {
         }
         runs.iter_mut().for_each(SourceRun::sanitize);
         part.runs = runs;
+        let mut room = Room::new(room::POPULATION / 3 * 2);
+        part.more = room
+            .keep(&mut part.runs, 700, |run| vec![&run.name])
+            .saturating_add(room.keep(&mut part.kinds, 300, |kind| vec![&kind.source, &kind.name]))
+            .saturating_add(
+                room.keep(&mut part.totals, 200, |total| vec![&total.source, &total.name, &total.code]),
+            )
+            .saturating_add(room.keep(&mut part.out, 250, |out| vec![&out.source, &out.kind, &out.reason]));
         Ok(part)
     }
 }

@@ -5,6 +5,7 @@ use evidence_view::sanitized;
 use serde_json::Value;
 
 use super::checks::Sections;
+use super::room::Room;
 
 /// The settings of a source.
 pub(super) struct SettingsPart {
@@ -23,18 +24,24 @@ pub(super) struct RulePart {
     pub(super) expected: String,
 }
 
-/// The settings of each source.
-pub(super) fn sources(scope: ScopeRecord) -> Vec<SettingsPart> {
+/// The settings of each source, and how many settings do not fit.
+pub(super) fn sources(scope: ScopeRecord, room: &mut Room) -> (Vec<SettingsPart>, u64) {
     let part = |source: SourceScope| SettingsPart {
         source: sanitized(&source.source),
         controls: sanitized(&source.controls.join(", ")),
         settings: source.settings.iter().map(|(name, value)| (sanitized(name), text(value))).collect(),
     };
-    scope.sources.into_iter().map(part).collect()
+    let mut parts: Vec<SettingsPart> = scope.sources.into_iter().map(part).collect();
+    let mut more = room.keep(&mut parts, 200, |part| vec![&part.source, &part.controls]);
+    for part in &mut parts {
+        let left = room.keep(&mut part.settings, 100, |(name, value)| vec![name, value]);
+        more = more.saturating_add(left);
+    }
+    (parts, more)
 }
 
-/// The rules.
-pub(super) fn rules(scope: &ScopeRecord, sections: &Sections) -> Vec<RulePart> {
+/// The rules, and how many do not fit.
+pub(super) fn rules(scope: &ScopeRecord, sections: &Sections, room: &mut Room) -> (Vec<RulePart>, u64) {
     let part = |rule: &evidence_bundle::document::RuleRecord| RulePart {
         code: sanitized(&rule.code),
         version: rule.version,
@@ -42,7 +49,10 @@ pub(super) fn rules(scope: &ScopeRecord, sections: &Sections) -> Vec<RulePart> {
         criteria: sections.criteria(&rule.control, &rule.code).to_owned(),
         expected: sanitized(&rule.expected),
     };
-    scope.rules.iter().map(part).collect()
+    let mut rules: Vec<RulePart> = scope.rules.iter().map(part).collect();
+    let more =
+        room.keep(&mut rules, 200, |rule| vec![&rule.code, &rule.control, &rule.criteria, &rule.expected]);
+    (rules, more)
 }
 
 /// A value on one line.

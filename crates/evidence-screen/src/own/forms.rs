@@ -6,7 +6,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::credible;
+use crate::shape;
 
 /// The shortest secret to search for, in bytes: a shorter one would occur in ordinary text.
 pub(super) const SHORTEST: usize = 8;
@@ -25,7 +25,7 @@ pub fn is_sought(secret: &[u8]) -> bool {
     let joint = |byte: &u8| b" -_./:".contains(byte);
     let signs = secret.iter().any(|byte| byte.is_ascii_punctuation() && !joint(byte));
     secret.len() >= SHORTEST
-        && credible::entropy(secret) >= LEAST_ENTROPY
+        && shape::entropy(secret) >= LEAST_ENTROPY
         && (secret.len() >= LONG || signs || (digits && letters))
 }
 

@@ -1,15 +1,17 @@
 //! Escapes of JSON strings, of URLs, of programming languages and of this tool's output: `\u0067`, `\n`, `\/`, `\x67`,
-//! `\147`, `\U00000067`, `\u{67}`, `%67`, `%u0067`. Also removes invisible characters.
+//! `\147`, `\U00000067`, `\u{67}`, `%67`, `%u0067`, and of HTML. Also removes invisible characters and the zeros of
+//! UTF-16, and makes full-width characters narrow.
 
 use std::iter;
 
-use memchr::{memchr2, memchr3};
+use memchr::{memchr, memchr3};
 
 use super::View;
+use super::entities;
 use super::undo::{self, Escape, Plain, number};
 
 pub(super) fn view(text: &[u8]) -> View {
-    let mut signs = Signs { text, next: None, at: 0 };
+    let mut signs = Signs { text, rare: <[Rare; 2]>::default() };
     let mut done = 0;
     let escapes = iter::from_fn(|| {
         loop {
@@ -27,21 +29,41 @@ pub(super) fn view(text: &[u8]) -> View {
 /// The possible beginnings of escapes and of invisible characters, which are rare.
 struct Signs<'a> {
     text: &'a [u8],
-    /// The next possibly invisible character, if the search began before `at`.
+    /// The next possibly invisible or wide character, and the next zero.
+    rare: [Rare; 2],
+}
+
+/// The next place of a rare byte, if the search began before `searched`.
+#[derive(Default)]
+struct Rare {
     next: Option<usize>,
-    at: usize,
+    searched: usize,
+}
+
+impl Rare {
+    fn next_from(
+        &mut self,
+        from: usize,
+        text: &[u8],
+        find: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        if self.searched <= from && self.next.is_none_or(|next| next < from) {
+            self.next = text.get(from..).and_then(find).map(|next| from + next);
+            self.searched = self.next.map_or(text.len(), |next| next + 1);
+        }
+        self.next
+    }
 }
 
 impl Signs<'_> {
     fn next_from(&mut self, from: usize) -> Option<usize> {
-        let rest = self.text.get(from..)?;
-        if self.at <= from && self.next.is_none_or(|next| next < from) {
-            self.next = memchr3(0xc2, 0xe2, 0xef, rest).map(|next| from + next);
-            self.at = self.next.map_or(self.text.len(), |next| next + 1);
-        }
+        let [wide, zero] = &mut self.rare;
+        let wide = wide.next_from(from, self.text, |rest| memchr3(0xc2, 0xe2, 0xef, rest));
+        let zero = zero.next_from(from, self.text, |rest| memchr(0, rest));
+        let next = wide.into_iter().chain(zero).min();
         // Not beyond the other one.
-        let before = rest.get(..self.next.map_or(rest.len(), |next| next - from)).unwrap_or(rest);
-        memchr2(b'\\', b'%', before).map(|sign| from + sign).or(self.next)
+        let before = self.text.get(from..next.unwrap_or(self.text.len()))?;
+        memchr3(b'\\', b'%', b'&', before).map(|sign| from + sign).or(next)
     }
 }
 
@@ -72,8 +94,19 @@ fn read(rest: &[u8]) -> Option<(Plain, usize)> {
             };
             Some((Plain::byte(plain), 2))
         }
-        _ => Some((Plain::NOTHING, invisible(rest)?)),
+        [b'&', name @ ..] => entities::read(name).map(|(plain, length)| (plain, length + 1)),
+        _ => invisible(rest).map(|length| (Plain::NOTHING, length)).or_else(|| narrow(rest)),
     }
+}
+
+/// The full-width letter, digit or sign with which `rest` begins, as a narrow one.
+fn narrow(rest: &[u8]) -> Option<(Plain, usize)> {
+    let byte = match rest {
+        [0xef, 0xbc, low @ 0x81..=0xbf, ..] => low - 0x81 + b'!',
+        [0xef, 0xbd, low @ 0x80..=0x9e, ..] => low - 0x80 + b'`',
+        _ => return None,
+    };
+    Some((Plain::byte(byte), 3))
 }
 
 /// The length of the invisible characters at the beginning of `rest`, if a letter or a sign follows: soft hyphens,
@@ -83,6 +116,7 @@ fn invisible(rest: &[u8]) -> Option<usize> {
     let mut length = 0;
     loop {
         length += match rest.get(length..)? {
+            [0, ..] => 1,
             [0xc2, 0xad, ..] => 2,
             [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
             | [0xe2, 0x81, 0xa0..=0xaf, ..]

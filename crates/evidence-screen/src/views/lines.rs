@@ -1,10 +1,8 @@
-//! Joins lines that may be one word cut in two, without the comment signs at their beginnings. A tab ends a line like
-//! a line break does, and lines without a word are skipped.
+//! Joins lines that may be one word cut into pieces, without the comment signs at their beginnings. A tab ends a line
+//! like a line break does, and lines without a word are skipped.
 //!
-//! The first view joins whole chains of such lines. Pairs from a longer chain are joined only if that can reveal
-//! more: around a key word that the chain shows.
-
-use std::ops::Range;
+//! The view holds whole chains of such lines and the places where they meet: nothing else shows with which line a cut
+//! word begins and ends.
 
 use memchr::memchr3;
 
@@ -13,38 +11,18 @@ use super::View;
 /// The signs that begin a line of a comment or of a quotation.
 const LEADERS: &[&[u8]] = &[b"#", b"//", b"*", b">", b"--", b";"];
 
-/// Every chain of lines in which each may continue the word of the line before.
-pub(super) fn chains(text: &[u8]) -> View {
+/// Every chain of lines in which each may continue the word of the line before. A chain in which a sign that was
+/// removed may belong to a word follows once more, with these signs.
+pub(super) fn view(text: &[u8]) -> View {
     let mut view = View { joined: true, ..View::default() };
     each_chain(text, |chain| {
-        put(chain, &mut view);
-        let middle = chain.get(1..chain.len() - 1).unwrap_or_default();
-        view.ambiguous |= middle.iter().any(|line| line.may_begin_in_a_word());
-    });
-    view
-}
-
-/// Every pair of neighbouring lines of the longer chains at the places in `seen`, which are in order: the line after a
-/// cut word should not lengthen it if that is avoidable.
-pub(super) fn pairs(text: &[u8], seen: &[Range<usize>]) -> View {
-    let mut view = View { joined: true, ..View::default() };
-    each_chain(text, |chain| {
-        if chain.len() > 2 {
-            for pair in chain.windows(2) {
-                let (Some(first), Some(second)) = (pair.first(), pair.last()) else { continue };
-                if first.may_begin_in_a_word() || is_seen(first.at, second.at + second.trimmed.len(), seen) {
-                    put(pair, &mut view);
-                }
-            }
+        put(chain, |line| line.content, &mut view);
+        let rest = chain.get(1..).unwrap_or_default();
+        if rest.iter().any(|line| line.may_begin_in_a_word()) {
+            put(chain, Line::with_its_sign, &mut view);
         }
     });
     view
-}
-
-/// Whether one of the places is in `start..end`.
-fn is_seen(start: usize, end: usize, seen: &[Range<usize>]) -> bool {
-    let next = seen.partition_point(|range| range.end <= start);
-    seen.get(next).is_some_and(|range| range.start < end)
 }
 
 /// Calls `take` with every chain of two lines or more.
@@ -59,14 +37,14 @@ fn each_chain<'a>(text: &'a [u8], mut take: impl FnMut(&[Line<'a>])) {
             continue;
         }
         if !chain.last().is_some_and(|before| may_be_cut(before.trimmed, line.content)) {
-            if chain.len() > 1 {
+            if chain.len() > 1 && is_random(&chain) {
                 take(&chain);
             }
             chain.clear();
         }
         chain.push(line);
     }
-    if chain.len() > 1 {
+    if chain.len() > 1 && is_random(&chain) {
         take(&chain);
     }
 }
@@ -89,34 +67,25 @@ fn end(text: &[u8]) -> usize {
     text.len()
 }
 
-fn put(chain: &[Line], view: &mut View) {
+fn put<'a>(chain: &[Line<'a>], part: impl Fn(Line<'a>) -> &'a [u8], view: &mut View) {
     let Some((first, rest)) = chain.split_first() else { return };
     view.part(first.at);
     first.push(first.trimmed, view);
-    rest.iter().for_each(|line| line.push(line.content, view));
+    for line in rest {
+        view.join();
+        line.push(part(*line), view);
+    }
 }
 
-/// The least length of a joined word.
-const SHORTEST: usize = 8;
-
-/// Whether the end of one line and the beginning of the next can be a credential together: a word with a digit or a
-/// capital. Most lines end and begin with names that have neither.
+/// Whether a word may be cut between these two.
 fn may_be_cut(before: &[u8], after: &[u8]) -> bool {
     let inside = |byte: Option<&u8>| byte.is_some_and(|byte| kind(*byte) != OUTSIDE);
-    if !inside(before.last()) || !inside(after.first()) {
-        return false;
-    }
-    let (mut length, mut kinds) = (0, 0);
-    // From the cut outwards, and no further than needed.
-    let mut goes_on = |byte: &u8| {
-        let kind = kind(*byte);
-        length += usize::from(kind != OUTSIDE);
-        kinds |= kind;
-        kind != OUTSIDE && (length < SHORTEST || kinds & RANDOM == 0)
-    };
-    let _ = before.iter().rev().all(&mut goes_on);
-    let _ = after.iter().all(&mut goes_on);
-    length >= SHORTEST && kinds & RANDOM != 0
+    inside(before.last()) && inside(after.first())
+}
+
+/// Whether there is a digit or a capital: no credential is without.
+fn is_random(chain: &[Line]) -> bool {
+    chain.iter().any(|line| line.trimmed.iter().any(|byte| kind(*byte) == RANDOM))
 }
 
 /// The role of a byte in a cut credential: none, a part, a random-looking part.
@@ -132,8 +101,10 @@ const fn kinds() -> [u8; 256] {
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'0'..=b'9' | b'A'..=b'Z' => INSIDE | RANDOM,
-            b'a'..=b'z' | b'_' | b'+' | b'/' | b'=' | b'.' | b':' | b'~' | b'-' | b'%' => INSIDE,
+            b'0'..=b'9' | b'A'..=b'Z' => RANDOM,
+            b'a'..=b'z' => INSIDE,
+            b'_' | b'+' | b'/' | b'=' | b'.' | b':' | b'~' | b'-' | b'%' => INSIDE,
+            b'$' | b'!' | b'@' | b'?' | b'&' | b'|' | b',' => INSIDE,
             _ => OUTSIDE,
         };
         byte += 1;
@@ -170,9 +141,16 @@ impl<'a> Line<'a> {
 
     /// Whether the sign at the beginning may also be a letter of encoded text.
     fn may_begin_in_a_word(self) -> bool {
+        self.with_its_sign().len() > self.content.len()
+    }
+
+    /// The content, with the sign before it if the sign may belong to its word.
+    fn with_its_sign(self) -> &'a [u8] {
         let line = self.trimmed.trim_ascii_start();
-        let behind = line.strip_prefix(b"//").or_else(|| line.strip_prefix(b"--"));
-        behind.and_then(<[u8]>::first).is_some_and(|byte| kind(*byte) != OUTSIDE)
+        let signs = line.len() - self.content.len();
+        let joint = |sign: &u8| matches!(sign, b'/' | b'-');
+        let signs = line.get(..signs).unwrap_or_default().iter().rev().take_while(|sign| joint(sign)).count();
+        line.get(line.len() - self.content.len() - signs..).unwrap_or_default()
     }
 
     /// Adds a part of this line to the view.

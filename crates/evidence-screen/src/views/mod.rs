@@ -1,17 +1,18 @@
-//! Undoes one layer of what hides text from the patterns: escapes, invisible characters, line breaks, quoted-printable,
-//! base64 and base32.
+//! Undoes one layer of what hides text from the patterns: escapes, invisible characters, line breaks, quotes,
+//! quoted-printable, base64, base32 and hexadecimal digits.
 //!
 //! A [`View`] is the readable form of the encoded parts of a text, with their original places. Making views never
 //! searches and never judges; a text without encoded parts has none.
 
 mod base32;
 mod base64;
+mod entities;
 mod escapes;
+mod hex;
 mod lines;
 mod quoted;
+mod quotes;
 mod undo;
-
-use std::ops::Range;
 
 /// Parts of a text in a readable form.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub(super) struct View {
     pub(super) joined: bool,
     /// Whether the view is decoded, and so a text of its own.
     pub(super) encoded: bool,
-    /// Whether something that may belong to the words was removed between the lines.
-    ambiguous: bool,
+    /// Where the pieces of joined lines meet, in order.
+    joints: Vec<u32>,
     /// The origin of each stretch of the bytes, in order.
     pieces: Vec<Piece>,
 }
@@ -41,21 +42,51 @@ struct Piece {
 /// The separator between two parts: no pattern crosses it, and no line continues after it.
 const BETWEEN: &[u8] = b"\"\n\"";
 
+/// The mark between two pieces: a byte that occurs in no text.
+pub(super) const JOINT: u8 = 0xff;
+
 impl View {
     /// Every view of the text that is not empty.
     pub(super) fn of(text: &[u8]) -> impl Iterator<Item = View> {
-        let readable: [fn(&[u8]) -> View; 3] = [escapes::view, quoted::view, lines::chains];
-        let encoded: [fn(&[u8]) -> View; 2] = [base64::view, base32::view];
+        let readable: [fn(&[u8]) -> View; 4] = [escapes::view, quoted::view, lines::view, quotes::view];
+        let encoded: [fn(&[u8]) -> View; 3] = [base64::view, base32::view, hex::view];
         let encoded = encoded.into_iter().map(|make| View { encoded: true, ..make(text) });
         let views = readable.into_iter().map(|make| make(text)).chain(encoded);
         views.filter(|view| !view.bytes.is_empty())
     }
 
-    /// The view of pairs of lines of the `text` at the places in `seen`, where this view of whole chains found
-    /// something. The places are in order.
-    pub(super) fn pairs(&self, text: &[u8], seen: &[Range<usize>]) -> Option<View> {
-        let wanted = self.joined && (self.ambiguous || !seen.is_empty());
-        wanted.then(|| lines::pairs(text, seen)).filter(|view| !view.bytes.is_empty())
+    /// The bytes, with a [`JOINT`] wherever two pieces meet.
+    pub(super) fn marked(&self) -> Vec<u8> {
+        let mut marked = Vec::with_capacity(self.bytes.len() + self.joints.len());
+        let mut done = 0;
+        for joint in self.joints.iter().map(|joint| wide(*joint)) {
+            marked.extend_from_slice(self.bytes.get(done..joint).unwrap_or_default());
+            marked.push(JOINT);
+            done = joint;
+        }
+        marked.extend_from_slice(self.bytes.get(done..).unwrap_or_default());
+        marked
+    }
+
+    /// Whether two pieces meet at this place.
+    pub(super) fn is_joint(&self, at: usize) -> bool {
+        self.joints.binary_search(&narrow(at)).is_ok()
+    }
+
+    /// The place among the marked bytes, before the mark if there is one.
+    pub(super) fn to_marked(&self, at: usize) -> usize {
+        at + self.joints.partition_point(|joint| wide(*joint) < at)
+    }
+
+    /// The place of a marked byte among the bytes.
+    pub(super) fn unmarked(&self, at: usize) -> usize {
+        let (mut low, mut high) = (0, self.joints.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let mark = self.joints.get(middle).map_or(usize::MAX, |joint| wide(*joint) + middle);
+            if mark < at { low = middle + 1 } else { high = middle }
+        }
+        at - low
     }
 
     /// The place in the text of the bytes `start..end` of the view.
@@ -94,6 +125,11 @@ impl View {
         } else {
             self.pieces.push(Piece { at, length, from, of });
         }
+    }
+
+    /// The next bytes continue the last ones, from another line.
+    fn join(&mut self) {
+        self.joints.push(narrow(self.bytes.len()));
     }
 
     /// Ends a part: the next one comes from elsewhere in the text.

@@ -8,13 +8,6 @@ fn views(text: &str) -> Vec<String> {
     View::of(text.as_bytes()).map(|view| String::from_utf8_lossy(&view.bytes).into_owned()).collect()
 }
 
-/// The view of pairs for these places in `seen`.
-fn pairs(text: &str, seen: &[Range<usize>]) -> Option<String> {
-    let chains = View::of(text.as_bytes()).find(|view| view.joined)?;
-    let pairs = chains.pairs(text.as_bytes(), seen)?;
-    Some(String::from_utf8_lossy(&pairs.bytes).into_owned())
-}
-
 /// Whether a view shows `hidden`, and its origin in the text.
 fn shown<'a>(text: &'a str, hidden: &str) -> Option<&'a str> {
     View::of(text.as_bytes()).find_map(|view| {
@@ -89,18 +82,15 @@ fn a_word_that_is_cut_into_lines() {
         assert!(shown(text, "one1two2").is_some(), "{text}: {:?}", views(text));
     }
     assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
-    // The third line does not belong to a word of two lines, but may belong to one of three.
+    // The joints show where each piece begins.
     let text = "one1\n# two2\n# three3\n# four4";
-    assert_eq!(views(text), ["one1two2three3four4"]);
-    assert_eq!(pairs(text, &[]), None);
-    assert_eq!(pairs(text, std::slice::from_ref(&(0..3))).as_deref(), Some("one1two2"));
-    assert_eq!(pairs(text, std::slice::from_ref(&(7..11))).as_deref(), Some("one1two2\"\n\"# two2three3"));
-    assert_eq!(
-        pairs(text, &[2..8, 20..21]).as_deref(),
-        Some("one1two2\"\n\"# two2three3\"\n\"# three3four4")
-    );
-    // The beginning of the second line may be base64 letters, so its pairs are always examined.
-    assert_eq!(pairs("one1234\n//two2\nthree", &[]).as_deref(), Some("//two2three"));
+    let view = View::of(text.as_bytes()).next().unwrap();
+    assert_eq!(String::from_utf8_lossy(&view.marked()), "one1\u{fffd}two2\u{fffd}three3\u{fffd}four4");
+    for at in 0..=view.bytes.len() {
+        assert_eq!(view.unmarked(view.to_marked(at)), at);
+    }
+    // The beginning of the second line may be base64 letters, so it is shown with and without it.
+    assert_eq!(views("one1234\n//two2\nthree"), ["one1234two2three\"\n\"one1234//two2three"]);
     // Lines without a word are skipped, and tabs end a line; names are not cut words.
     for text in [
         "one1.\n\n# two2",

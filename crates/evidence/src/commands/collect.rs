@@ -6,14 +6,13 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
-use url::Url;
 
 use super::next::next;
 use super::upload;
 use crate::assemble::{self, RunContext};
 use crate::cli::CollectArgs;
 use crate::collection::{self, Collection, Connected};
-use crate::config::Config;
+use crate::config::{Config, ConfigFile};
 use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
@@ -21,7 +20,7 @@ use crate::exit::Exit;
 use crate::finding;
 use crate::interrupt::Interrupt;
 use crate::number::saturating_u64;
-use crate::platform::UploadTarget;
+use crate::origin::Origin;
 use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
@@ -39,34 +38,44 @@ const REASONS_SHOWN: usize = 5;
 
 /// Runs the command.
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
-    let started = env.clock.now();
+    let started = env.started();
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
     // 1. Validate the configuration, and everything else that can be checked before the first request.
-    let config = Config::load(&args.config, env).map_err(Error::Config)?;
+    let env = &documents_env(args, env)?;
+    let file = ConfigFile::new(args.config.as_deref(), &[]);
+    let config = Config::load(file, env).map_err(Error::Config)?;
     let controls = assemble::controls(&config);
     reporter.event(Event::Configured {
         path: &config.path,
         framework: config.framework,
         controls: &controls,
     });
-    let env = &documents_env(args, env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
     check_resume(args, &config)?;
-    let hosts: Vec<Url> = config.sources.iter().flat_map(|source| source.hosts(env)).collect();
-    Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
+    let mut origins: Vec<Origin> = config.sources.iter().flat_map(|source| source.origins(env)).collect();
+    file.check_origins(&origins).map_err(Error::Config)?;
+    Proxy::from_env(env).check(origins.iter().map(|origin| &origin.url)).map_err(Error::Proxy)?;
     let screen = Arc::new(evidence_screen::shared().clone());
     let credentials = credentials(&config, env)?;
     screen.learn(credentials);
     screen.learn(&signing.secrets);
     // The platform's key is in the environment whether or not an upload was requested.
-    let platform = config.upload.clone().and_then(|upload| UploadTarget::new(upload, env).ok());
-    platform.iter().for_each(|target| target.register_secret(&screen));
+    let platform = config.upload.as_ref().and_then(|upload| env.secret(&upload.api_key_env).ok().flatten());
+    screen.learn(platform.iter().map(|key| key.text().trim()));
     reporter.screen(&screen);
-    let own_warnings = own_warnings(&signing, env);
+    origins.extend(upload.as_ref().map(|target| target.origin(env)));
+    reporter.event(Event::Origins(&origins));
+    let mut own_warnings = own_warnings(&signing, env);
+    own_warnings.extend(assemble::uncollected(&config).into_iter().map(|error| Warning {
+        code: "control_not_collected".to_string(),
+        message: error.message,
+        source: None,
+        subject: Some(error.subject),
+    }));
     own_warnings.iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 
     let surroundings = Surroundings {
@@ -117,6 +126,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
     collection.warnings.extend(own_warnings);
+    collection.errors.extend(assemble::uncollected(&config));
 
     // 4. Normalize, and 5. generate hints.
     let exit = outcome(&collection);
@@ -150,7 +160,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     connected.iter().filter_map(Connected::session).for_each(Session::delivered);
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     let key = signing.key.public_key();
-    let next = next(&delivered.path, &args.config, &config.bundle.signing, &key, env);
+    let next = next(&delivered.path, &config.path, &config.bundle.signing, &key, env);
     reporter.event(Event::Judged {
         scopes: &collection.populations,
         results: &results,
@@ -313,6 +323,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let plans = || plans.iter().map(|(_, plan)| plan.as_ref());
     let asked = plans().all(|plan| plan.is_ok_and(|plan| plan.missing.is_empty()));
     let whole = plans().flatten().all(|plan| plan.lacking.is_empty() && plan.unlisted.is_empty());
+    let whole = whole && assemble::uncollected(config).is_empty();
     Ok(match (asked, whole) {
         (false, _) => Exit::Connection,
         (true, false) => Exit::Collection,

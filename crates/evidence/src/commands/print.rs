@@ -1,9 +1,11 @@
-//! `evidence schema`, `evidence completions`, `evidence man`: output for other programs.
+//! `evidence schema`, `evidence completions`, `evidence man`, and every answer as JSON: output for other programs.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 
 use clap::CommandFactory as _;
 use evidence_bundle::document::{self, Document};
+use evidence_bundle::text::split;
+use serde::Serialize;
 
 use crate::cli::{Cli, ManArgs, SchemaOf};
 use crate::config;
@@ -60,4 +62,50 @@ pub(super) fn note_empty() {
 
 pub(super) fn unwritable(source: io::Error) -> Error {
     Error::Write { path: "standard output".into(), source, help: None }
+}
+
+/// Writes JSON that is safe to print: JSON escapes replace deceptive characters, and the values do not change.
+pub(super) fn json(out: impl Write, value: &impl Serialize) -> io::Result<()> {
+    document::write_json(Undeceptive(out), value)
+}
+
+struct Undeceptive<W>(W);
+
+impl<W: Write> Write for Undeceptive<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The serializer never splits a character between writes.
+        let mut rest = std::str::from_utf8(bytes).map_err(io::Error::other)?;
+        while let Some((plain, character, behind)) = split(rest, &['\n']) {
+            self.0.write_all(plain.as_bytes())?;
+            // JSON escapes a character beyond U+FFFF as two units of UTF-16.
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(self.0, "\\u{unit:04x}")?;
+            }
+            rest = behind;
+        }
+        self.0.write_all(rest.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence_bundle::text::is_deceptive;
+
+    use super::*;
+
+    #[test]
+    fn the_value_stays_the_same() {
+        let value =
+            "caf\u{e9} \u{1b}[2J \u{202e}x\u{7f}\u{9b}\u{2028}\u{e0041}\u{3164}\u{1ffff}\u{fffe} \u{1f600}\n";
+        let mut out = Vec::new();
+        json(&mut out, &value).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(!text.trim_end().chars().any(is_deceptive), "{text:?}");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), value);
+    }
 }

@@ -1,16 +1,18 @@
-//! `evidence report`: prints the report of a bundle that a trusted key signed.
+//! `evidence report`: makes the report of a bundle that a trusted key signed.
+//!
+//! The page always follows from the documents. The signer's own page is written only on request, to a file, and without
+//! anything that acts.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::io::{self, BufReader, Read, Seek as _, Write};
+use std::io::{self, BufReader, IsTerminal as _, Read as _, Seek as _, Write};
 use std::path::Path;
 
 use anstyle::AnsiColor;
-use evidence_bundle::path::{REPORT, REQUIRED};
+use evidence_bundle::path::REPORT;
 use evidence_bundle::read::{Failure, Limits};
+use evidence_bundle::text::Printable;
 use evidence_os::input;
-use evidence_report::{Documents, Unknown};
-use evidence_view::{FileReader, read};
+use evidence_report::{Documents as _, Kept, Signed, Unknown};
+use evidence_view::read;
 use tempfile::{NamedTempFile, SpooledTempFile};
 
 use super::print::unwritable;
@@ -23,31 +25,40 @@ use crate::exit::Exit;
 
 /// The size up to which a file stays in memory before it moves to a temporary file.
 const IN_MEMORY: usize = 4 << 20;
+/// The most bytes of a signer's report.
+const SIGNED_BYTES: u64 = 16 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
+    if args.output.is_none() && io::stdout().is_terminal() {
+        return Err(Error::Usage {
+            message: "the report is a page for a browser, and standard output is a terminal".to_string(),
+            help: "name a file: -o report.html".to_string(),
+        });
+    }
     let Terms { trust, expectations } = terms(&args.trust, env)?;
+    let kept = Kept::new(|| Ok(SpooledTempFile::new(IN_MEMORY)));
+    let kept = if args.as_signed { kept.with_signed() } else { kept };
     let kept = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
-        read(bundle, &trust, &expectations, &Limits::default(), Kept::default())
+        read(bundle, &trust, &expectations, &Limits::default(), kept)
     });
     let (bundle, kept) = kept.map_err(|failure| {
         verify::print_failure(&args.bundle, "report", &failure, false);
         verify::error(&failure)
     })?;
-    let mut made = SpooledTempFile::new(IN_MEMORY);
-    evidence_report::write(REPORT, &kept, &mut made).map_err(unmakeable)?;
-    let page = match kept.take(REPORT) {
-        Some(mut signed) if !args.remake => {
-            // Another version may render the page differently.
-            let is_comparable = bundle.tool_version == env!("CARGO_PKG_VERSION");
-            if is_comparable && !same(&mut signed, &mut made).map_err(unwritable)? {
-                warn_of_difference();
+    let mut page = SpooledTempFile::new(IN_MEMORY);
+    if args.as_signed {
+        as_signed(&kept, &mut page)?;
+        match kept.report(&mut io::sink()) {
+            Ok(signed) => warn(signed, &bundle.tool_version),
+            Err(error) => {
+                warn_of(&format!("the signer's page was not compared: {error}"), "the documents count")
             }
-            signed
         }
-        _ => made,
-    };
+    } else {
+        warn(kept.report(&mut page).map_err(unmakeable)?, &bundle.tool_version);
+    }
     match &args.output {
         Some(path) => save(page, path)?,
         None => print(page)?,
@@ -55,13 +66,50 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// Warns that the signed page differs from the bundle's documents.
-fn warn_of_difference() {
+/// Writes the signer's page, without anything that acts.
+fn as_signed(kept: &Kept<SpooledTempFile>, page: &mut SpooledTempFile) -> Result<(), Error> {
+    let mut signed = Vec::new();
+    let read = kept
+        .open(REPORT, &mut |contents| contents.take(SIGNED_BYTES + 1).read_to_end(&mut signed).map(|_| ()));
+    let usage =
+        |message: &str, help: &str| Error::Usage { message: message.to_string(), help: help.to_string() };
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(usage(
+            "the bundle is verified, but its signer put no report into it",
+            "run without --as-signed to make the report from the documents",
+        )),
+        Err(error) => Err(unwritable(error)),
+        Ok(()) if u64::try_from(signed.len()).is_ok_and(|bytes| bytes > SIGNED_BYTES) => Err(usage(
+            "the bundle is verified, but its signer's report has more than 16 MB",
+            "run without --as-signed to make the report from the documents",
+        )),
+        Ok(()) => evidence_report::as_signed(&signed, page).map_err(unwritable),
+    }
+}
+
+/// Warns if the signer's page is not the one that follows from the documents.
+fn warn(signed: Signed, tool_version: &str) {
+    let own = env!("CARGO_PKG_VERSION");
+    match signed {
+        Signed::Absent | Signed::Same => {}
+        Signed::Different if tool_version == own => warn_of(
+            "the signer's page in the bundle is not the one that its documents give",
+            "the documents count; `report --as-signed -o FILE` writes the signer's page",
+        ),
+        // Another version may render the page differently.
+        Signed::Different => warn_of(
+            &format!(
+                "the signer's page in the bundle, by evidence {}, is not the one that evidence {own} makes",
+                Printable(tool_version)
+            ),
+            "the documents count; `report --as-signed -o FILE` writes the signer's page",
+        ),
+    }
+}
+
+fn warn_of(message: &str, help: &str) {
     let yellow = AnsiColor::Yellow.on_default().bold();
-    let text = format!(
-        "{yellow}warning{yellow:#}: this version makes another page of the documents in the bundle\n  \
-         help: the documents count; run with --remake to see the page that follows from them\n"
-    );
+    let text = format!("{yellow}warning{yellow:#}: {message}\n  help: {help}\n");
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
@@ -72,50 +120,6 @@ fn unmakeable(error: io::Error) -> Error {
             help: "install a newer version of evidence".to_string(),
         },
         Err(error) => unwritable(error),
-    }
-}
-
-/// The documents of a bundle and its report, held until the bundle is verified.
-#[derive(Default)]
-struct Kept(BTreeMap<String, RefCell<SpooledTempFile>>);
-
-impl Kept {
-    fn take(mut self, path: &str) -> Option<SpooledTempFile> {
-        self.0.remove(path).map(RefCell::into_inner)
-    }
-}
-
-impl FileReader for Kept {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if REQUIRED.contains(&path) || path == REPORT {
-            let mut file = SpooledTempFile::new(IN_MEMORY);
-            io::copy(contents, &mut file)?;
-            self.0.insert(path.to_string(), RefCell::new(file));
-        }
-        Ok(())
-    }
-}
-
-impl Documents for Kept {
-    fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()> {
-        let file = self.0.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        let mut file = file.try_borrow_mut().map_err(io::Error::other)?;
-        file.rewind()?;
-        read(&mut BufReader::new(&mut *file))
-    }
-}
-
-/// Whether two files have the same bytes.
-fn same(one: &mut SpooledTempFile, other: &mut SpooledTempFile) -> io::Result<bool> {
-    one.rewind()?;
-    other.rewind()?;
-    let (mut left, mut right) = (BufReader::new(one).bytes(), BufReader::new(other).bytes());
-    loop {
-        match (left.next().transpose()?, right.next().transpose()?) {
-            (None, None) => return Ok(true),
-            (one, other) if one == other => {}
-            _ => return Ok(false),
-        }
     }
 }
 
@@ -132,6 +136,10 @@ fn print(mut page: SpooledTempFile) -> Result<(), Error> {
 /// Writes the page under this name, completely or not at all.
 fn save(mut page: SpooledTempFile, path: &Path) -> Result<(), Error> {
     let failed = |source| Error::Write { path: path.to_path_buf(), source, help: None };
+    // A terminal or a pipe under a name is no place for a page either.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(failed(io::Error::other("it exists and is not a regular file")));
+    }
     let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
     let mut file = NamedTempFile::new_in(directory.unwrap_or(Path::new("."))).map_err(failed)?;
     page.rewind().and_then(|()| io::copy(&mut page, &mut file)).map_err(failed)?;

@@ -7,7 +7,7 @@ mod json;
 mod markdown;
 mod text;
 
-use std::io::{self, BufReader, Seek as _, Write as _};
+use std::io::{self, BufReader, Seek as _};
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
@@ -117,7 +117,7 @@ enum Form {
 impl Listing {
     fn new(filter: CheckFilter, format: ShowFormat) -> io::Result<Listing> {
         let form = match format {
-            ShowFormat::Text => Form::Text(text::Groups::default()),
+            ShowFormat::Text => Form::Text(text::Groups::new()),
             ShowFormat::Json => Form::Json(json::Lines::new()),
             ShowFormat::Csv => Form::Csv(Box::new(Table::of::<_, CheckRow<'_>>(spooled())?)),
             ShowFormat::Markdown => Form::Markdown(markdown::Table::new()),
@@ -128,7 +128,9 @@ impl Listing {
     fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
         let Listing { controls, found, form, .. } = self;
         match form {
-            Form::Text(groups) => anstream::stdout().write_all(groups.text(bundle, &controls).as_bytes()),
+            Form::Text(groups) => {
+                groups.print(bundle, &controls, &mut io::BufWriter::new(anstream::stdout()))
+            }
             Form::Json(lines) => lines.print(bundle, &controls, &mut io::stdout().lock()),
             Form::Csv(table) => print_csv(*table, &mut io::stdout().lock()),
             Form::Markdown(table) => table.print(bundle, &controls, found, &mut io::stdout().lock()),
@@ -158,7 +160,7 @@ impl CheckSink for Listing {
         self.found += 1;
         let row = Row { control, check: &check };
         match &mut self.form {
-            Form::Text(groups) => groups.add(&row),
+            Form::Text(groups) => groups.add(&row)?,
             Form::Json(lines) => lines.add(&row)?,
             Form::Csv(table) => table.row(&CheckRow(control, &check))?,
             Form::Markdown(table) => table.add(&row)?,

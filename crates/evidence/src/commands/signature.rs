@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
+use evidence_bundle::Reason;
 use evidence_bundle::text::Printable;
+use evidence_bundle::trust::Revocation;
 use evidence_os::input;
 
 use super::trust::trust_root;
@@ -37,7 +39,15 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
     let signer =
         trust.keys().iter().find(|entry| entry.is_valid_at(now) && entry.key.verifies(&message, &signature));
     let name = file_name(&args.bundle);
+    let revoked = signer.and_then(|entry| trust.revocation(&entry.key));
+    let signer = signer.filter(|_| revoked.is_none());
     let text = match signer {
+        None if let Some(Revocation { label, why, .. }) = revoked => format!(
+            "{name}\n{RED}FAILED{RED:#} {}: the key that signed this file is revoked: {} ({})\n  Do not rely on it.\n",
+            Reason::KeyRevoked,
+            Printable(why),
+            Printable(label),
+        ),
         Some(entry) => format!(
             "{name}\n  signature   {GREEN}OK{GREEN:#}   {}\n  key         {}\n{GREEN}SIGNED{GREEN:#}\n",
             Printable(&entry.label),

@@ -13,7 +13,7 @@ use evidence_view::terms;
 use zeroize::Zeroizing;
 
 use crate::cli::TrustArgs;
-use crate::config::Config;
+use crate::config::{Config, ConfigFile};
 use crate::env::Env;
 use crate::error::Error;
 use crate::signing;
@@ -35,9 +35,22 @@ pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<Terms, Error> {
     Ok(Terms { trust, expectations })
 }
 
+/// The trusted keys, and those that are revoked.
+pub(super) fn trust_root(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error> {
+    let mut trust = trusted_keys(args, env)?;
+    if let Some(path) = &args.revoked_keys {
+        let shown = path.to_string_lossy();
+        let unusable = |message| Error::Usage { message, help: terms::REVOKED_HELP.to_string() };
+        let (contents, _) = input::read(path, terms::KEY_FILE_BYTES)
+            .map_err(|error| unusable(format!("cannot read the list of revoked keys {shown}: {error}")))?;
+        trust.add_revoked_keys(shown, &contents).map_err(|error| unusable(terms::cannot_revoke(&error)))?;
+    }
+    Ok(trust)
+}
+
 /// The first place that names a key wins; places are not combined. Only the caller's choice counts, never the contents
 /// of the working directory: that may be untrusted, with a configuration and a key of its own.
-pub(super) fn trust_root(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error> {
+fn trusted_keys(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error> {
     let mut trust = TrustRoot::new();
     if !args.public_key.is_empty() {
         add_keys(&mut trust, &args.public_key)?;
@@ -61,7 +74,7 @@ pub(super) fn trust_root(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error
         return Ok(trust);
     }
     if let Some(path) = &args.config {
-        let signing = Config::load(path, env).map_err(Error::Config)?.bundle.signing;
+        let signing = Config::load(ConfigFile::Named(path), env).map_err(Error::Config)?.bundle.signing;
         if signing.trusted_keys.is_empty() {
             let key = signing::load(&signing, env).map_err(Error::Signing)?.key.public_key();
             trust.add_key(format!("the signing key of {}", path.display()), key);

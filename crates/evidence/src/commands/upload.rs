@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use super::trust;
 use crate::cli::{CollectArgs, TrustArgs, UploadArgs};
 use crate::config::upload::{endpoint, tag};
-use crate::config::{Complaint, Config, UploadConfig};
+use crate::config::{Complaint, Config, ConfigFile, UploadConfig};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -31,8 +31,11 @@ use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use evidence_http::{Parcel, Proxy};
 use evidence_screen::{self, Screen};
 
-/// The configuration whose platform is used if none is given. Its keys are not trusted: see [`trust::trust_root`].
-const DEFAULT_CONFIG: &str = "./evidence.yaml";
+/// What an upload does not use of a configuration that was found. Its keys are not trusted: see [`trust::trust_root`].
+const UNUSED: &[&str] = &["sources", "bundle"];
+
+/// The same with `--endpoint`, which takes the place of the configured platform.
+const UNUSED_WITH_ENDPOINT: &[&str] = &["sources", "bundle", "upload.api_url", "upload.platform_url"];
 
 /// The parts of the run that an upload needs.
 pub(super) struct UploadContext<'a> {
@@ -65,6 +68,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let screen = Arc::new(evidence_screen::shared().clone());
     target.register_secret(&screen);
     reporter.screen(&screen);
+    reporter.event(Event::Origins(&[target.origin(env)]));
     let interrupt = Interrupt::watch().map_err(Error::System)?;
 
     // 2. The bundle.
@@ -206,11 +210,10 @@ fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
 
 /// The configuration, overridden by the command line.
 fn configuration(args: &UploadArgs, env: &Env) -> Result<UploadConfig, Error> {
-    let path = match &args.config {
-        Some(path) => Some(path.as_path()),
-        None => Some(Path::new(DEFAULT_CONFIG)).filter(|path| path.exists()),
-    };
-    let configured = path.map(|path| Config::load(path, env)).transpose().map_err(Error::Config)?;
+    let unused = if args.endpoint.is_some() { UNUSED_WITH_ENDPOINT } else { UNUSED };
+    let file = ConfigFile::new(args.config.as_deref(), unused);
+    let file = Some(file).filter(|file| args.config.is_some() || file.path().exists());
+    let configured = file.map(|file| Config::load(file, env)).transpose().map_err(Error::Config)?;
     let usage = |flag: &str, complaint: Complaint, help: &str| Error::Usage {
         message: format!("{flag}: {}", complaint.message),
         help: complaint.help.unwrap_or_else(|| help.to_string()),
@@ -224,11 +227,11 @@ fn configuration(args: &UploadArgs, env: &Env) -> Result<UploadConfig, Error> {
     };
     let mut upload = match (configured.as_ref().and_then(|config| config.upload.clone()), named) {
         (Some(upload), None) => upload,
-        (Some(upload), Some(url)) if upload.api_url == url => upload,
-        // The configured `platform_url` belongs to another platform.
+        (Some(upload), Some(url)) if upload.api_url == url && args.config.is_some() => upload,
+        // The configured `platform_url` belongs to another platform, or was not approved.
         (Some(upload), Some(url)) => UploadConfig { platform_url: url.clone(), api_url: url, ..upload },
         (None, Some(url)) => UploadConfig::at(url),
-        (None, None) => return Err(no_platform(path)),
+        (None, None) => return Err(no_platform(file.map(ConfigFile::path))),
     };
     if let Some(organization) = &args.organization {
         upload.organization_id = Some(organization.clone());

@@ -7,12 +7,12 @@ use std::io::{self, BufReader, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use evidence_bundle::document::write_json;
 use evidence_bundle::read::{Failure, Limits, UntrustedBundle, VerifiedBundle};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_os::input;
 use evidence_view::verdict::{Fact, Report, Tone, Verdict};
 
+use super::print::json;
 use super::trust::{Terms, terms};
 use crate::cli::VerifyArgs;
 use crate::env::Env;
@@ -169,6 +169,6 @@ fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
 fn document(report: &Report<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing plain strings and numbers into memory does not fail.
-    let _ = write_json(&mut bytes, report);
+    let _ = json(&mut bytes, report);
     bytes
 }

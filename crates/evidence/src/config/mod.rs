@@ -9,6 +9,7 @@
 mod bundle;
 pub(crate) mod controls;
 mod file;
+mod found;
 mod sources;
 pub(crate) mod upload;
 
@@ -19,12 +20,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evidence_os::input;
+use evidence_settings::declare::Guarded;
 use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use evidence_settings::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
 pub use evidence_settings::read::MAX_FILE_BYTES;
 
+pub use self::found::{ConfigFile, FOUND};
 use crate::env::Env;
 use crate::framework::{Control, Framework};
 use crate::source::Configured;
@@ -115,24 +118,40 @@ impl Config {
     /// Reads and validates a configuration file.
     ///
     /// # Errors
-    /// Fails with every problem of the file.
-    pub fn load(path: &Path, env: &Env) -> Result<Config, ConfigError> {
+    /// Fails with every problem of the file, and everything in it that needs the user's approval.
+    pub fn load(file: ConfigFile<'_>, env: &Env) -> Result<Config, ConfigError> {
+        let path = file.path();
         let (bytes, _) =
             input::read(path, MAX_FILE_BYTES).map_err(|error| file::DOCUMENT.unreadable(path, &error))?;
-        Config::from_bytes(path, &bytes, env)
+        Config::of(file, &bytes, env)
     }
 
-    /// Validates the bytes of a configuration file. Messages name it `path`, and relative paths in the file are
-    /// relative to its directory.
+    /// Validates the bytes of a configuration file that the user named. Messages name it `path`, and relative paths in
+    /// the file are relative to its directory.
     ///
     /// # Errors
     /// Fails with every problem of the file.
     pub fn from_bytes(path: &Path, bytes: &[u8], env: &Env) -> Result<Config, ConfigError> {
+        Config::of(ConfigFile::Named(path), bytes, env)
+    }
+
+    /// Validates the bytes of a configuration file.
+    ///
+    /// # Errors
+    /// As [`load`](Config::load).
+    pub fn of(file: ConfigFile<'_>, bytes: &[u8], env: &Env) -> Result<Config, ConfigError> {
         let variables = |name: &str| env.var_os(name).map(OsStr::to_os_string);
-        file::DOCUMENT.decode(path, bytes, &variables, |decoder, fields| {
-            file::decode(decoder, fields, path, hex::encode(Sha256::digest(bytes)))
+        let guard = |key: &str, value: &Guarded<'_>| file.check(key, value);
+        file::DOCUMENT.decode(file.path(), bytes, &variables, &guard, |decoder, fields| {
+            decoder.now = env.started().as_second();
+            file::decode(decoder, fields, file.path(), hex::encode(Sha256::digest(bytes)))
         })
     }
+}
+
+/// What a configuration may say that was found and not named, as a table in Markdown.
+pub fn found_reference() -> String {
+    found::reference()
 }
 
 /// The JSON Schema of `evidence.yaml`.

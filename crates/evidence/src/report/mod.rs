@@ -4,6 +4,7 @@
 //! the screen, so that no verbosity prints a secret in a name or message.
 
 pub mod format;
+mod origins;
 mod plan;
 mod progress;
 mod quiet;
@@ -30,6 +31,7 @@ use crate::evaluate::ControlResult;
 use crate::finding::Finding;
 use crate::framework::{Control, Framework};
 use crate::observation::SourceName;
+use crate::origin::Origin;
 use crate::source::{ConnectError, Plan, Scope};
 use evidence_http::GivenUp;
 pub use evidence_http::WaitReason;
@@ -47,6 +49,8 @@ pub enum Event<'a> {
         /// Its controls.
         controls: &'a [&'static Control],
     },
+    /// The origins that credentials will go to, before the first request.
+    Origins(&'a [Origin]),
     /// A line for `--verbose`.
     Debug(&'a str),
     /// A source passed its connection test.

@@ -14,6 +14,7 @@ use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 
 use super::format::{bytes, counted, thousands};
+use super::origins;
 use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
@@ -26,6 +27,9 @@ use evidence_screen::Screen;
 
 /// How many warnings of one kind are printed; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
+
+/// The section that precedes the first request.
+const CREDENTIALS: &str = "Credentials";
 
 /// Without a terminal, a wait is printed again after this many seconds.
 const WAIT_LINE_SECONDS: i64 = 60;
@@ -290,6 +294,11 @@ impl Reporter for Terminal {
                 }
                 self.line(&state, "");
             }
+            Event::Origins(origins) => {
+                let mut state = self.state();
+                self.section(&mut state, CREDENTIALS);
+                origins::lines(origins).iter().for_each(|line| self.line(&state, &self.safe(line)));
+            }
             Event::Debug(text) => {
                 if self.verbose {
                     let mut state = self.state();
@@ -314,7 +323,7 @@ impl Reporter for Terminal {
             Event::Request { source, method, path, result, attempt } => {
                 if self.verbose {
                     let mut state = self.state();
-                    if state.section.is_none() {
+                    if matches!(state.section, None | Some(CREDENTIALS)) {
                         // The connection test's requests finish before the connection is reported.
                         self.section(&mut state, "Connections");
                     }

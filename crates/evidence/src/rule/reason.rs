@@ -69,8 +69,9 @@ pub static NOT_FOUND: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Partial,
-        title: "a name in the configuration was not found",
-        remediation: "Check the name in the configuration, and that the credentials have access to it.",
+        title: "not found",
+        remediation: "Check the name in the configuration, and that the credentials have access to it. Something \
+                      deleted during the run needs no action: the next run no longer lists it.",
     }),
 };
 

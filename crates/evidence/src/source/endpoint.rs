@@ -12,6 +12,8 @@ pub struct Endpoint {
     pub purpose: &'static str,
     /// How often a run makes it.
     pub times: &'static str,
+    /// The fields by which an answer names its subject; empty if it does not.
+    pub subject: &'static str,
     /// The maximum number of bytes read of an answer.
     pub limit: usize,
     /// Interprets an answer on its own, as if there were no other answers. A run interprets its answers in the session.
@@ -25,6 +27,10 @@ macro_rules! endpoint {
             name: $call.name,
             purpose: $call.purpose,
             times: $call.times,
+            subject: match &$call.subject {
+                Some(subject) => subject.fields,
+                None => "",
+            },
             limit: $call.limit,
             read: |answer| ($call.parse)(answer).map($offline),
         }

@@ -28,12 +28,12 @@ use evidence_bundle::document::{self, Identity, RateLimitRecord, SourcePopulatio
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
-use url::Url;
 
 use crate::env::Env;
 use crate::framework::Control;
 use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
+use crate::origin::Origin;
 use crate::report::Reporter;
 use crate::rule::{Reason, Rule, reason};
 use evidence_http::{Asked, GivenUp};
@@ -127,8 +127,8 @@ pub trait Configured: Any + fmt::Debug + Send + Sync {
     /// The scope known before the connection test: what would be missing if the test failed.
     fn scope(&self) -> Scope;
 
-    /// The hosts that it will call, as far as they are known.
-    fn hosts(&self, env: &Env) -> Vec<Url>;
+    /// The origins that it will send credentials to, as far as they are known.
+    fn origins(&self, env: &Env) -> Vec<Origin>;
 
     /// The connection test: credentials, authentication, permissions, rate limit. Registers secrets that it obtains,
     /// such as temporary credentials, with the run's screen.

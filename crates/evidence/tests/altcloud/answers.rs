@@ -70,6 +70,28 @@ fn a_failed_page_keeps_what_was_read_and_is_reported() {
     );
 }
 
+/// The users and events of another customer would pass, but are not evidence about this one.
+#[test]
+fn an_answer_about_another_customer_is_an_error() {
+    let user = |customer: &str| {
+        json!({"id": "1", "customerId": customer, "primaryEmail": "a@acme.example", "isEnrolledIn2Sv": true,
+            "isEnforcedIn2Sv": true})
+    };
+    let mixed = json!({"kind": "admin#directory#users", "users": [user("C01"), user("C02")]});
+    let server = workspace().fault(Fault::on(USERS).kind(good(mixed))).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.checks[0], "two-step-verification acme.example not_verifiable host_error");
+    let text = "the answer is about the customer C02 instead of C01";
+    assert!(collected.errors[0].contains(text), "{:?}", collected.errors);
+    assert!(!collected.artifacts.contains_key("two_step_verification.json"));
+    let event = |customer: &str| json!({"id": {"time": "2026-11-01T10:00:00Z", "customerId": customer}, "events": []});
+    let mixed = json!({"kind": "admin#reports#activities", "items": [event("C01"), event("C02")]});
+    let server = workspace().fault(Fault::on(REPORTS).kind(good(mixed))).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.checks[2], "user-lifecycle-log acme.example not_verifiable host_error");
+    assert!(collected.errors[0].contains(text), "{:?}", collected.errors);
+}
+
 #[test]
 fn listings_without_end_end() {
     let page = |token: &str| json!({"kind": "admin#directory#users", "users": [{"id": "1"}], "nextPageToken": token});

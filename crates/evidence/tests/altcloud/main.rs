@@ -248,7 +248,7 @@ fn refused(server: &Server<Workspace>, setup: &Setup) -> ConnectError {
 const GOOD: [&str; 3] = [
     "two-step-verification acme.example pass ok",
     "administrators acme.example pass ok",
-    "user-lifecycle-log acme.example pass ok",
+    "user-lifecycle-log acme.example not_applicable information",
 ];
 
 /// The number of requests for `path`.

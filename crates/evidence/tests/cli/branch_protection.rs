@@ -179,15 +179,13 @@ fn listed_and_vanished_between_the_calls() {
     let lab = Lab::new(acme().repository(sound("web").vanished()));
     // Only discovery lists the repository: the host hides it from every other call.
     let lab = lab.with(|config| config.controls("[CC7.2]"));
-    let run = lab.collect(&[]);
-    let found = run.bundle().check("CC7.2", "acme/web");
-    assert_eq!(found, ("not_verifiable".into(), "permission_denied".into()));
+    expect(&lab, &warned("not_verifiable", "not_found", &["not_found"]));
 }
 
 #[test]
 fn upgrade_of_the_plan() {
     let web = repository("web").protection("main", strong()).plan_limited();
-    expect(&lab(web), &warned("not_verifiable", "plan_limit", &["plan_limit"]));
+    expect(&lab(web), &warned("fail", "branch_unprotected", &["branch_unprotected"]));
 }
 
 #[test]
@@ -200,7 +198,11 @@ fn resource_not_accessible() {
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
     let bundle = expect(&lab, &outcome("not_verifiable", "permission_denied"));
     let actual = bundle.check_record("CC7.2", "acme/web")["actual"].clone();
-    assert_eq!(actual, "branch protection: Resource not accessible by personal access token");
+    assert_eq!(
+        actual,
+        "branch protection: Resource not accessible by personal access token; the host reports a branch protection \
+         rule with 1 required status check: ci/build"
+    );
 }
 
 #[test]
@@ -362,6 +364,28 @@ fn only_the_listed_fields_are_kept() {
         ]
     );
     assert!(!artifact.to_string().contains("avatar"), "{artifact:#}");
+}
+
+/// The protection of another repository or branch is not evidence about this one, however good it is.
+#[test]
+fn the_answer_to_another_request() {
+    for (what, is_about) in [
+        ("/repos/acme/api/branches/main/protection", "acme/api/branches/main/protection"),
+        ("/repos/acme/web/branches/dev/protection", "acme/web/branches/dev/protection"),
+    ] {
+        let fault =
+            Fault::on("/repos/acme/web/branches/main/protection").kind(FaultKind::AnswerTo(what.into()));
+        let weak =
+            Repository::new("acme", "web").protection("main", Protection::new()).protection("dev", strong());
+        let host = acme().repository(weak).repository(sound("api")).fault(fault);
+        let lab =
+            Lab::new(host).with(|config| config.controls("[CC6.1, CC7.2]").source("repos", "[acme/web]"));
+        let failed = Expected { errors: &["host_error"], code: 3, ..outcome("not_verifiable", "host_error") };
+        let bundle = expect(&lab, &failed);
+        assert!(bundle.artifact("repo_acme_web_branch_protection.json").is_none());
+        let text = format!("the answer is about {is_about} instead of acme/web/branches/main/protection");
+        assert!(bundle.manifest().to_string().contains(&text));
+    }
 }
 
 /// A renamed repository answers under its old name; a transferred one belongs to a different owner.

@@ -280,7 +280,7 @@ fn the_api_url_of_the_environment_wins() {
     let url = lab.server.url();
     let lab =
         lab.with(|config| config.source("api_url", "https://nowhere.invalid")).env("CODEHOST_API_URL", &url);
-    let bundle = lab.collect(&[]).exits(0).bundle();
+    let bundle = lab.named().collect(&[]).exits(0).bundle();
     assert_eq!(bundle.source()["api_url"], url.as_str());
     // Paths in the bundle are relative to the base.
     assert_eq!(bundle.manifest()["artifacts"][0]["request"]["path"], "/orgs/acme");

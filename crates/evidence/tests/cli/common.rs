@@ -136,6 +136,7 @@ pub(crate) struct Lab {
     directory: Arc<TempDir>,
     pub(crate) server: Server,
     env: BTreeMap<String, String>,
+    named: bool,
 }
 
 impl Lab {
@@ -144,12 +145,18 @@ impl Lab {
         let directory = Arc::new(tempfile::Builder::new().prefix("evidence-cli-").tempdir().unwrap());
         let server = host.serve().unwrap();
         let env = BTreeMap::from([("CODEHOST_TOKEN".to_string(), TOKEN.to_string())]);
-        let lab = Lab { directory, server, env };
+        let lab = Lab { directory, server, env, named: false };
         lab.write("evidence.yaml", lab.config().text());
         lab.write("key.pem", KEY.to_pkcs8_v1_pem().unwrap().as_bytes());
         lab.set_mode("key.pem", 0o600);
         lab.write("key.pub.pem", KEY.public_key().to_spki_pem());
         lab
+    }
+
+    /// Names the configuration in later runs of `collect`, which approves what it may not say otherwise.
+    pub(crate) fn named(mut self) -> Lab {
+        self.named = true;
+        self
     }
 
     /// The lab with another configuration.
@@ -267,6 +274,7 @@ impl Lab {
     /// `evidence collect` and further arguments.
     pub(crate) fn collect(&self, arguments: &[&str]) -> Run {
         let mut all = vec!["collect"];
+        all.extend(self.named.then_some(["--config", "evidence.yaml"]).into_iter().flatten());
         all.extend(arguments);
         self.run(&all)
     }

@@ -197,7 +197,7 @@ fn lab(url: &str) -> Lab {
 
 fn lab_of(lab: Lab, url: &str) -> Lab {
     lab.write("ca.pem", TRUSTED.pem());
-    lab.with(|config| config.source("api_url", url).source("ca_file", "ca.pem"))
+    lab.named().with(|config| config.source("api_url", url).source("ca_file", "ca.pem"))
 }
 
 /// A code host behind TLS with this certificate.
@@ -367,7 +367,7 @@ fn an_upload_fails_once_too() {
     let tls = Host::new(Does::Tls(strange.config(), nowhere));
     let proxy = Host::new(Does::Proxy(&[407]));
     let lab = Lab::new(acme().repository(sound("web")))
-        .env("EVIDENCE_API_KEY", "epk_CliTestsUploadKeyIsNotARealSecret43");
+        .env("EVIDENCE_API_KEY", "evp_CliTestsUploadKeyIsNotARealSecret43");
     lab.collect(&[]).exits(0);
     let bundle = format!("evidence-bundles/{}", lab.output()[0]);
     let upload =

@@ -103,12 +103,12 @@ fn bad_addresses_and_certificates_are_1() {
         lab.collect(&[]).exits(1).says("CODEHOST_API_URL").says_not("secret@").leaves_nothing();
     }
     let lab = one_sound().with(|config| config.source("ca_file", "nowhere.pem"));
-    lab.collect(&[]).exits(1).says("ca_file").says("nowhere.pem").leaves_nothing();
+    lab.named().collect(&[]).exits(1).says("ca_file").says("nowhere.pem").leaves_nothing();
 }
 
 #[test]
 fn upload_without_upload_configuration_is_1() {
-    let lab = one_sound().env("EVIDENCE_API_KEY", "key-for-the-platform");
+    let lab = one_sound().env("EVIDENCE_API_KEY", "evp_key-for-the-platform");
     lab.collect(&["--upload"]).exits(1).says("--upload").says("upload").leaves_nothing();
     assert!(lab.requested().is_empty());
 }
@@ -162,10 +162,10 @@ fn a_signing_key_readable_by_others_is_a_warning() {
 #[test]
 fn a_signing_key_in_a_variable() {
     let key = |lab: &Lab| std::fs::read_to_string(lab.path("key.pem")).unwrap();
-    let lab = one_sound().with(|config| config.signing("private_key_env", "SIGNING_KEY"));
-    lab.collect(&[]).exits(1).says("SIGNING_KEY").leaves_nothing();
+    let lab = one_sound().with(|config| config.signing("private_key_env", "EVIDENCE_SIGNING_KEY"));
+    lab.collect(&[]).exits(1).says("EVIDENCE_SIGNING_KEY").leaves_nothing();
     let pem = key(&lab);
-    let lab = lab.env("SIGNING_KEY", &pem);
+    let lab = lab.env("EVIDENCE_SIGNING_KEY", &pem);
     let run = lab.collect(&[]).exits(0);
     run.bundle();
     assert!(!run.all().contains("PRIVATE KEY"));
@@ -194,15 +194,15 @@ fn token_variable_unset_is_2_and_named() {
     let lab = one_sound().without_env("CODEHOST_TOKEN");
     lab.collect(&[]).exits(2).says("CODEHOST_TOKEN").leaves_nothing();
     lab.collect(&["--dry-run"]).exits(2).says("CODEHOST_TOKEN");
-    let lab = lab.with(|config| config.source("token_env", "AUDIT_TOKEN")).env("AUDIT_TOKEN", "");
-    lab.collect(&[]).exits(2).says("AUDIT_TOKEN").leaves_nothing();
+    let lab = lab.with(|config| config.source("token_env", "GH_AUDIT_TOKEN")).env("GH_AUDIT_TOKEN", "");
+    lab.collect(&[]).exits(2).says("GH_AUDIT_TOKEN").leaves_nothing();
     assert!(lab.requested().is_empty());
 }
 
 #[test]
 fn api_key_unset_with_upload_is_2_before_anything_is_asked() {
     let upload = "upload:\n  api_url: https://platform.example\n";
-    let lab = one_sound().with(|config| config.rest(upload));
+    let lab = one_sound().named().with(|config| config.rest(upload));
     lab.collect(&["--upload"]).exits(2).says("EVIDENCE_API_KEY").leaves_nothing();
     let lab = lab.with(|config| config.rest(upload).rest("  api_key_env: PLATFORM_KEY\n"));
     lab.collect(&["--upload"]).exits(2).says("PLATFORM_KEY").leaves_nothing();
@@ -256,7 +256,8 @@ fn connection_failures_are_2() {
             lab.collect(&[]).exits(2).says("no answer within 0.3 s").leaves_nothing();
         });
         scope.spawn(|| {
-            let lab = one_sound().with(|config| config.source("api_url", "https://evidence-tests.invalid"));
+            let lab =
+                one_sound().named().with(|config| config.source("api_url", "https://evidence-tests.invalid"));
             lab.collect(&[]).exits(2).says("evidence-tests.invalid").leaves_nothing();
         });
         scope.spawn(|| {

@@ -188,7 +188,7 @@ fn what_is_no_file_is_refused_at_once() {
     let directory =
         "  altcloud:\n    mode: service_account\n    admin_email: admin@acme.example\nbundle:\n  signing:\n";
     let lab = lab
-        .env("EVIDENCE_API_KEY", "epk_CliTestsTrustKeyIsNotARealSecret42")
+        .env("EVIDENCE_API_KEY", "evp_CliTestsTrustKeyIsNotARealSecret42")
         .env("ALTCLOUD_APPLICATION_CREDENTIALS", "strange");
     lab.write("ca.yaml", ca.text());
     lab.write("key.yaml", key.text());
@@ -321,25 +321,28 @@ TLazK5a0tHdFxOzhck1IUbXED2rUu659GuUxjGsTkZ6ZR8IIIX4gBtLAWSlnVtD0\n\
 fn help_fits_the_key() {
     let lab = Lab::new(acme());
     let pem = fs::read_to_string(lab.path("key.pem")).unwrap();
-    let on_one_line = lab.env("KEY", &pem.replace('\n', "\\n"));
-    let lab = on_one_line.with(|config| config.signing("private_key_env", "KEY"));
-    let run =
-        lab.collect(&[]).exits(1).says("variable KEY has \\n in place of its line breaks").says("base64 -w0");
+    let on_one_line = lab.env("EVIDENCE_KEY", &pem.replace('\n', "\\n"));
+    let lab = on_one_line.with(|config| config.signing("private_key_env", "EVIDENCE_KEY"));
+    let run = lab
+        .collect(&[])
+        .exits(1)
+        .says("variable EVIDENCE_KEY has \\n in place of its line breaks")
+        .says("base64 -w0");
     assert!(!run.all().contains(pem.lines().nth(1).unwrap()));
-    let lab = lab.env("KEY", ENCRYPTED);
+    let lab = lab.env("EVIDENCE_KEY", ENCRYPTED);
     lab.collect(&[]).exits(1).says("is encrypted").says("help: set bundle.signing.passphrase_env");
-    let lab = lab
-        .env("PASS", "wrong")
-        .with(|config| config.signing("private_key_env", "KEY").rest("    passphrase_env: PASS\n"));
+    let lab = lab.env("EVIDENCE_PASS", "wrong").with(|config| {
+        config.signing("private_key_env", "EVIDENCE_KEY").rest("    passphrase_env: EVIDENCE_PASS\n")
+    });
     lab.collect(&[]).exits(1).says("help: correct the passphrase");
-    let lab = lab.without_env("PASS").env("PASS_FILE", "passphrase");
+    let lab = lab.without_env("EVIDENCE_PASS").env("EVIDENCE_PASS_FILE", "passphrase");
     lab.write("passphrase", "secret\n");
     lab.collect(&[]).exits(0);
     lab.write("passphrase", "secret\n\n");
     lab.collect(&[]).exits(1).says("help: correct the passphrase");
-    lab.without_env("PASS_FILE")
+    lab.without_env("EVIDENCE_PASS_FILE")
         .collect(&[])
         .exits(1)
-        .says("variable PASS is not set")
-        .says("PASS_FILE=<file");
+        .says("variable EVIDENCE_PASS is not set")
+        .says("EVIDENCE_PASS_FILE=<file");
 }

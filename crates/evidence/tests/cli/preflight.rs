@@ -28,16 +28,17 @@ fn asks_nothing_twice(lab: &Lab, requests: usize) {
 fn a_missing_permission_is_known_before_the_run() {
     let lab = Lab::new(named(without_administration(), &["api", "web"]));
     let text = "cannot read acme/api: branch protection: Resource not accessible by personal access token; the host \
-                asks for administration=read";
+                reports a branch protection rule with 1 required status check: ci/build; the host asks for \
+                administration=read";
     let dry = lab.collect(&["--dry-run"]).exits(3).says(text);
     let line = dry.stdout.lines().find(|line| line.contains("not readable")).unwrap();
     assert!(line.ends_with(text), "{}", dry.stdout);
-    // The organization, the listing, and of one repository protection, rules and CODEOWNERS.
-    asks_nothing_twice(&lab, 5);
+    // The organization, the listing, and of one repository protection, rules, the branch and CODEOWNERS.
+    asks_nothing_twice(&lab, 6);
 
     let lab = Lab::new(named(without_administration(), &["api", "web"]));
     let run = lab.collect(&[]).exits(3).says(text);
-    asks_nothing_twice(&lab, 8);
+    asks_nothing_twice(&lab, 10);
     let bundle = run.bundle();
     for name in ["acme/api", "acme/web"] {
         let denied = ("not_verifiable".to_string(), "permission_denied".to_string());

@@ -4,6 +4,7 @@
 use std::fs;
 
 use evidence_bundle::path::BundlePath;
+use evidence_bundle::text::is_deceptive;
 use evidence_bundle::write::{Entry, UnsignedBundle};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -103,11 +104,11 @@ fn the_report_is_written_whole_or_not_at_all() {
     let printed = lab.run(&["report", "b.tar.gz", "-k", "key.pub.pem"]).exits(0);
     assert_eq!((printed.stdout.as_str(), printed.stderr.as_str()), (signed, ""));
     lab.write("r.html", "before");
-    for arguments in [&["-o", "r.html"][..], &["-o", "r.html", "--remake"]] {
-        let run = lab.run(&[&["report", "b.tar.gz", "-k", "key.pub.pem"], arguments].concat()).exits(0);
-        assert_eq!(run.all(), "");
-        assert_eq!(fs::read_to_string(lab.path("r.html")).unwrap(), signed);
-    }
+    let run = lab.run(&["report", "b.tar.gz", "-k", "key.pub.pem", "-o", "r.html"]).exits(0);
+    assert_eq!(run.all(), "");
+    assert_eq!(fs::read_to_string(lab.path("r.html")).unwrap(), signed);
+    fs::create_dir(lab.path("folder")).unwrap();
+    lab.run(&["report", "b.tar.gz", "-k", "key.pub.pem", "-o", "folder"]).exits(1).says("not a regular file");
     let before = names(&lab.path("."));
     lab.write("r.html", "before");
     lab.run(&["report", "b.tar.gz", "-o", "r.html"]).exits(1).says("INTACT, NOT AUTHENTICATED");
@@ -119,19 +120,113 @@ fn the_report_is_written_whole_or_not_at_all() {
     assert_eq!(names(&lab.path(".")), before);
 }
 
-/// The signer can include a page that contradicts the documents. `report` warns about the difference, and `--remake`
-/// restores the page from the documents.
-#[test]
-fn a_page_that_is_not_what_the_documents_say() {
-    let (lab, bundle) = bundled();
+/// A bundle whose signer replaced the report, and says that this version made it.
+fn with_report(lab: &Lab, bundle: &Bundle, name: &str, tool_version: &str, page: &[u8]) {
     let mut files = bundle.entries.clone();
-    let page = files.iter_mut().find(|(path, _)| path == "derived/report.html").unwrap();
-    let changed = String::from_utf8(page.1.clone()).unwrap().replace("acme/bare", "acme/fine");
-    page.1 = changed.clone().into_bytes();
+    for (path, content) in &mut files {
+        match path.as_str() {
+            "derived/report.html" => *content = page.to_vec(),
+            "manifest.json" => {
+                let mut manifest: Value = serde_json::from_slice(content).unwrap();
+                manifest["tool_version"] = json!(tool_version);
+                *content = serde_json::to_vec(&manifest).unwrap();
+            }
+            "run.json" | "derived/scope.json" => {
+                let own = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
+                let other = format!("\"version\": \"{tool_version}\"");
+                *content = String::from_utf8(content.clone()).unwrap().replacen(own, &other, 1).into_bytes();
+            }
+            _ => {}
+        }
+    }
+    resigned(lab, name, &files);
+}
+
+const HOSTILE: &[u8] = b"\x1b]0;owned\x07<script>fetch('https://stranger.example/')</script><a href=//stranger.example>all pass</a>";
+
+/// The signer can include a page that contradicts the documents, or acts. `report` makes its own from the documents,
+/// whatever version the signer names, and says that they differ.
+#[test]
+fn the_page_always_follows_from_the_documents() {
+    let (lab, bundle) = bundled();
+    for version in [env!("CARGO_PKG_VERSION"), "9.9.9"] {
+        with_report(&lab, &bundle, "other.tar.gz", version, HOSTILE);
+        let printed = lab.run(&["report", "other.tar.gz", "-k", "key.pub.pem"]).exits(0);
+        let printed = printed.says("warning: the signer's page").says("--as-signed");
+        assert!(!printed.all().contains("stranger.example") && !printed.all().contains('\u{1b}'));
+        assert!(printed.stdout.contains("acme/bare"));
+        if version == env!("CARGO_PKG_VERSION") {
+            assert_eq!(printed.stdout, text(&bundle, "derived/report.html"));
+        } else {
+            printed.says("9.9.9");
+        }
+    }
+}
+
+/// The signer's page is written only to a file, and cannot act there.
+#[test]
+fn the_signers_page_cannot_act() {
+    let (lab, bundle) = bundled();
+    with_report(&lab, &bundle, "other.tar.gz", "9.9.9", HOSTILE);
+    let trusted = ["report", "other.tar.gz", "-k", "key.pub.pem", "--as-signed"];
+    assert_eq!(lab.run(&trusted).exits(1).says("--output").stdout, "");
+    let run = lab.run(&[&trusted[..], &["-o", "signed.html"]].concat()).exits(0);
+    assert_eq!(run.says("warning: the signer's page").stdout, "");
+    let page = fs::read_to_string(lab.path("signed.html")).unwrap();
+    assert!(
+        page.is_ascii() && !page.contains('\u{1b}') && page.contains("sandbox=\"\" srcdoc=\"&#27;]0;owned")
+    );
+    assert!(page.contains("&#60;a x-href=//stranger.example&#62;") && !page.contains("<script"), "{page}");
+    // The same page as the documents give, and none at all.
+    let run = lab.run(&["report", "b.tar.gz", "-k", "key.pub.pem", "--as-signed", "-o", "own.html"]).exits(0);
+    assert_eq!(run.all(), "");
+    let files: Vec<_> =
+        bundle.entries.iter().filter(|(path, _)| !VIEWS.contains(&path.as_str())).cloned().collect();
+    resigned(&lab, "plain.tar.gz", &files);
+    let none = ["report", "plain.tar.gz", "-k", "key.pub.pem", "--as-signed", "-o", "none.html"];
+    lab.run(&none).exits(1).says("put no report into it");
+    assert!(!lab.path("none.html").exists());
+    // Nothing of an unverified bundle is written.
+    damage(&lab, "other.tar.gz");
+    lab.run(&[&trusted[..], &["-o", "failed.html"]].concat()).exits(7);
+    assert!(!lab.path("failed.html").exists());
+}
+
+/// Two names that differ in an invisible character look different in every output.
+#[test]
+fn a_name_is_visible_in_every_output() {
+    let (lab, bundle) = bundled();
+    let name = "acme/ba\u{ad}\u{3164}\u{115f}\u{2064}\u{fe0f}\u{e0041}\u{fffe}\u{fdd0}\u{202e}re";
+    let renamed = |text: &str| text.replace("acme/bare", name);
+    // The other documents name the checksum of this one.
+    let observations = text(&bundle, "derived/observations.json");
+    let [old, new] = [observations, &renamed(observations)].map(|text| hex::encode(Sha256::digest(text)));
+    let mut files = bundle.entries.clone();
+    for (_, content) in
+        files.iter_mut().filter(|(path, _)| path.ends_with(".json") && !path.starts_with("sources/"))
+    {
+        *content = renamed(&String::from_utf8(content.clone()).unwrap()).replace(&old, &new).into_bytes();
+    }
     resigned(&lab, "other.tar.gz", &files);
-    let report = |arguments: &[&str]| {
-        lab.run(&[&["report", "other.tar.gz", "-k", "key.pub.pem"], arguments].concat()).exits(0)
-    };
-    assert_eq!(report(&[]).says("this version makes another page").stdout, changed);
-    assert_eq!(report(&["--remake"]).says_not("warning").stdout, text(&bundle, "derived/report.html"));
+    let plain = "acme/ba\\u{ad}\\u{3164}\\u{115f}\\u{2064}\\u{fe0f}\\u{e0041}\\u{fffe}\\u{fdd0}\\u{202e}re";
+    let json = "acme/ba\\u00ad\\u3164\\u115f\\u2064\\ufe0f\\udb40\\udc41\\ufffe\\ufdd0\\u202ere";
+    let sample = ["sample", "--from", "population", "--count", "9", "--seed", "s", "--format"];
+    for (arguments, name) in [
+        (&["report"][..], plain),
+        (&["show", "--format", "text"], plain),
+        (&["show", "--format", "csv"], plain),
+        (&["show", "--format", "markdown"], &plain.replace('\\', "\\\\")),
+        (&["show", "--format", "json"], json),
+        (&[&sample[..], &["text"]].concat(), plain),
+        (&[&sample[..], &["csv"]].concat(), plain),
+        (&[&sample[..], &["json"]].concat(), &plain.replace('\\', "\\\\")),
+        (&["verify"], ""),
+        (&["verify", "--json"], ""),
+    ] {
+        let run = lab.run(&[arguments, &["other.tar.gz", "-k", "key.pub.pem"]].concat()).exits(0);
+        assert!(run.stdout.contains(name), "{arguments:?}: {}", run.stdout);
+        let hidden = |character: &char| !"\n\r\t\u{1b}".contains(*character) && is_deceptive(*character);
+        // A table begins with the mark that spreadsheets need.
+        assert_eq!(run.stdout.trim_start_matches('\u{feff}').chars().find(hidden), None, "{arguments:?}");
+    }
 }

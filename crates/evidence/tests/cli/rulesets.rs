@@ -59,21 +59,25 @@ fn a_branch_that_only_a_ruleset_protects() {
     let found = judged(&lab(repository("web").ruleset(full(7))), 0, "pass", "ok");
     assert_eq!(
         found.actual,
-        "1 approving review, 1 required status check: ci/build, administrators cannot bypass ruleset 7; teams, apps and single users may still be able to"
+        "1 approving review, 1 required status check: ci/build, administrators cannot bypass ruleset 7; enterprise owners, teams, roles, apps and single users may still be able to"
     );
     assert_eq!(found.asked.len(), 3, "{:?}", found.asked);
     let rules = found.bundle.artifact("repo_acme_web_branch_rules.json").unwrap();
     assert_eq!(
         rules,
         json!({"rules": [
-            {"type": "pull_request", "parameters": {"required_approving_review_count": 1},
+            {"type": "pull_request", "parameters": {"required_approving_review_count": 1,
+                    "dismiss_stale_reviews_on_push": true, "require_code_owner_review": false,
+                    "require_last_push_approval": false, "required_reviewers": []},
                 "ruleset_source_type": "Repository", "ruleset_source": "acme/web", "ruleset_id": 7},
-            {"type": "required_status_checks", "parameters": {"required_status_checks": [{"context": "ci/build"}]},
+            {"type": "required_status_checks", "parameters": {
+                    "strict_required_status_checks_policy": false, "required_status_checks": [{"context": "ci/build"}]},
                 "ruleset_source_type": "Repository", "ruleset_source": "acme/web", "ruleset_id": 7},
         ]})
     );
     let ruleset = found.bundle.artifact("repo_acme_web_ruleset_7.json").unwrap();
-    assert_eq!(ruleset, json!({"id": 7, "current_user_can_bypass": "never"}));
+    assert_eq!((&ruleset["id"], &ruleset["current_user_can_bypass"]), (&json!(7), &json!("never")));
+    assert_eq!(ruleset.get("bypass_actors"), None);
     assert_eq!(artifacts(&found.bundle), ["branch_rules.json", "ruleset_7.json"]);
     let evidence = found.bundle.check_record("CC7.2", "acme/web")["evidence"].clone();
     let named = evidence.to_string();
@@ -105,7 +109,10 @@ fn both_systems_add_up() {
     let organization = Organization::new("acme").two_factor(true).ruleset(Ruleset::new(1, "org").reviews(2));
     let host = acme()
         .organization(organization)
-        .enterprise_ruleset("big", Ruleset::new(2, "ent").workflows([".github/workflows/ci.yml"]))
+        .enterprise_ruleset(
+            "big",
+            Ruleset::new(2, "ent").workflows([".github/workflows/ci.yml"]).bypass_shown(true),
+        )
         .repository(repository("web").ruleset(Ruleset::new(3, "own").rule("deletion")));
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
     let found = judged(&lab, 0, "pass", "ok");
@@ -237,7 +244,8 @@ fn what_cannot_be_read_decides_nothing() {
     for (ruleset, status, reason) in [
         (full(7), "pass", "ok"),
         (Ruleset::new(7, "r").reviews(1), "not_verifiable", "permission_denied"),
-        (Ruleset::new(7, "r").rule("deletion"), "not_verifiable", "permission_denied"),
+        // The branch itself says that there is no classic rule.
+        (Ruleset::new(7, "r").rule("deletion"), "fail", "branch_unprotected"),
     ] {
         let web = repository("web").refusal(Endpoint::Protection, 403, DENIED).ruleset(ruleset);
         let record = lab(web).collect(&[]).bundle().check_record("CC7.2", "acme/web");
@@ -355,7 +363,8 @@ fn requests_of_an_organization() {
     let ruled = names.iter().fold(acme().organization(organization()), |host, name| {
         host.repository(repository(name).file(".github/CODEOWNERS", owners()))
     });
-    assert_eq!(count(&Lab::new(ruled)), 1 + 1 + 4 * 50);
+    // The organization's ruleset is read once for all.
+    assert_eq!(count(&Lab::new(ruled)), 1 + 1 + 3 * 50 + 1);
     let listed: Vec<String> = names.iter().map(|name| format!("acme/{name}")).collect();
     let listed = format!("[{}]", listed.join(", "));
     let classic = names.iter().fold(acme(), |host, name| host.repository(sound(name)));

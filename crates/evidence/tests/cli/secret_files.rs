@@ -51,8 +51,8 @@ fn a_token_in_a_file() {
     // An empty variable counts as not set, and a configured variable name also has a `_FILE` variant.
     lab.env("CODEHOST_TOKEN", "").collect(&[]).exits(0);
     let named = Lab::new(acme().repository(sound("web")))
-        .with(|config| config.source("token_env", "OTHER"))
-        .env("OTHER_FILE", "token");
+        .with(|config| config.source("token_env", "GITHUB_OTHER"))
+        .env("GITHUB_OTHER_FILE", "token");
     named.write("token", TOKEN);
     named.collect(&[]).exits(0);
 }
@@ -124,8 +124,8 @@ fn a_host_that_echoes_the_token() {
 fn a_signing_key_in_a_file() {
     let lab = || {
         Lab::new(acme().repository(sound("web")))
-            .with(|config| config.signing("private_key_env", "KEY"))
-            .env("KEY_FILE", "key.pem")
+            .with(|config| config.signing("private_key_env", "EVIDENCE_KEY"))
+            .env("EVIDENCE_KEY_FILE", "key.pem")
     };
     let made = lab();
     made.collect(&[]).exits(0).says_not("key.pem can be read");
@@ -140,8 +140,14 @@ fn a_signing_key_in_a_file() {
     made.set_mode("key.pem", 0o620);
     made.collect(&[]).exits(1).says("other users could replace the signing key key.pem");
     fs::remove_file(made.path("key.pem")).unwrap();
-    made.collect(&[]).exits(1).says("the file that KEY_FILE names cannot be read: No such file");
-    made.without_env("KEY_FILE").collect(&[]).exits(1).says("variable KEY is not set").says("KEY_FILE=<file");
-    let both = lab().env("KEY", "x");
-    both.collect(&[]).exits(1).says("the environment variables KEY and KEY_FILE are both set");
+    made.collect(&[]).exits(1).says("the file that EVIDENCE_KEY_FILE names cannot be read: No such file");
+    made.without_env("EVIDENCE_KEY_FILE")
+        .collect(&[])
+        .exits(1)
+        .says("variable EVIDENCE_KEY is not set")
+        .says("EVIDENCE_KEY_FILE=<file");
+    let both = lab().env("EVIDENCE_KEY", "x");
+    both.collect(&[])
+        .exits(1)
+        .says("the environment variables EVIDENCE_KEY and EVIDENCE_KEY_FILE are both set");
 }

@@ -204,7 +204,7 @@ fn signing_secrets_never_appear() {
     let lab = Lab::new(acme().repository(sound("web")));
     let pem = std::fs::read_to_string(lab.path("key.pem")).unwrap();
     let body = pem.lines().nth(1).unwrap().to_string();
-    let lab = lab.with(|config| config.signing("private_key_env", "KEY")).env("KEY", &pem);
+    let lab = lab.with(|config| config.signing("private_key_env", "EVIDENCE_KEY")).env("EVIDENCE_KEY", &pem);
     let run = lab.collect(&["-v"]).exits(0);
     assert!(!run.all().contains(&body));
     for (path, content) in &run.bundle().entries {

@@ -54,16 +54,14 @@ fn the_organization_is_spelled_as_the_host_spells_it() {
     }
 }
 
-/// A host that answers with a different organization name: the tool uses the configured name, and warns.
+/// A host that answers for another organization: its settings are not evidence about the configured one.
 #[test]
-fn another_name_is_a_warning() {
+fn another_name_is_refused() {
     use sandbox::codehost::{Fault, FaultKind};
     let renamed = Fault::on("/orgs/acme").kind(FaultKind::Redirect("/orgs/other".to_string()));
     let host = acme().organization(Organization::new("other").two_factor(true));
     let host = host.repository(sound("web")).fault(renamed);
-    let bundle = Lab::new(host).collect(&[]).exits(0).says("answered for the organization other").bundle();
-    assert_eq!(bundle.manifest()["organization"], "acme");
-    assert!(bundle.paths().iter().any(|path| path.contains("repo_acme_web_")));
+    Lab::new(host).collect(&[]).exits(2).says("the answer is about other instead of acme");
 }
 
 /// Windows reserves these names only as a whole path component.

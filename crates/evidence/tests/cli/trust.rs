@@ -58,12 +58,12 @@ fn a_strangers_folder_is_not_trusted() {
 fn an_upload_trusts_what_is_named() {
     let platform = sandbox::platform::Platform::new()
         .organization(sandbox::platform::Organization::new("org_4711", "acme", "Acme GmbH"))
-        .key(sandbox::platform::Key::new("epk_CliTestsTrustKeyIsNotARealSecret42", "org_4711"))
+        .key(sandbox::platform::Key::new("evp_CliTestsTrustKeyIsNotARealSecret42", "org_4711"))
         .serve()
         .unwrap();
     let section = format!("upload:\n  api_url: {}\n", platform.url());
     let lab = lab()
-        .env("EVIDENCE_API_KEY", "epk_CliTestsTrustKeyIsNotARealSecret42")
+        .env("EVIDENCE_API_KEY", "evp_CliTestsTrustKeyIsNotARealSecret42")
         .with(|config| config.rest(&section));
     let bundle = lab.collect(&["--quiet"]).exits(0).stdout.trim().to_owned();
     lab.run(&["upload", &bundle]).exits(0).says("intact, not authenticated").says_not("trusted by");

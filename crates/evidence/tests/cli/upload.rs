@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::common::{Config, Lab, Run, UUID, acme, repository, sound, strong};
 
 /// The platform's key in these tests. No line of output may show it.
-const KEY: &str = "epk_CliTestsUploadKeyIsNotARealSecret42";
+const KEY: &str = "evp_CliTestsUploadKeyIsNotARealSecret42";
 
 /// The path for bundles.
 const BUNDLES: &str = "/api/v1/bundles";
@@ -255,22 +255,28 @@ fn a_missing_key_is_2() {
     let desk = Desk::new(platform());
     for value in ["", "   ", "two words", "line\nbreak", "schlüssel"] {
         let lab = Lab::new(acme().repository(sound("web")));
-        let section = section(&desk.platform, "  api_key_env: PLATFORM_KEY\n");
-        let lab =
-            lab.env("PLATFORM_KEY", value).env("EVIDENCE_API_KEY", KEY).with(|config| config.rest(&section));
+        let section = section(&desk.platform, "  api_key_env: EVIDENCE_PLATFORM_KEY\n");
+        let lab = lab
+            .env("EVIDENCE_PLATFORM_KEY", value)
+            .env("EVIDENCE_API_KEY", KEY)
+            .with(|config| config.rest(&section));
         lab.write("bundle.tar.gz", &*BUNDLE);
-        let run = lab.run(&["upload", "bundle.tar.gz"]).exits(2).says("PLATFORM_KEY").says_not("schlüssel");
+        let run = lab
+            .run(&["upload", "bundle.tar.gz"])
+            .exits(2)
+            .says("EVIDENCE_PLATFORM_KEY")
+            .says_not("schlüssel");
         assert!(run.stdout.is_empty());
         lab.collect(&["--upload"])
             .exits(2)
-            .says("PLATFORM_KEY")
+            .says("EVIDENCE_PLATFORM_KEY")
             .says("nothing was collected")
             .leaves_nothing();
         assert!(lab.requested().is_empty());
     }
     let lab = desk.lab.without_env("EVIDENCE_API_KEY").env("EVIDENCE_API_KEY_FILE", "platform-key");
     for (content, text) in
-        [("", "is empty"), ("two words", "holds a value that is too short for a key, or has spaces")]
+        [("", "is empty"), ("two words", "does not hold a platform's API key: keys begin with evp_")]
     {
         lab.write("platform-key", content);
         let file = "the file platform-key (EVIDENCE_API_KEY_FILE)";
@@ -532,7 +538,9 @@ fn the_platform_cannot_make_the_tool_show_the_key() {
     let desk = Desk::configured(echoing(BUNDLES, 503), "  retry_attempts: 1\n");
     desk.upload(&[]).exits(6).says("retry in");
     // In the place where a user might paste it by mistake.
-    Desk::new(platform()).upload(&["--tag", &format!("key={KEY}"), "--organization", KEY]).exits(6);
+    let desk = Desk::new(platform());
+    desk.upload(&["--organization", KEY]).exits(6);
+    desk.upload(&["--tag", &format!("key={KEY}")]).exits(1).says("looks like a secret");
 }
 
 #[test]

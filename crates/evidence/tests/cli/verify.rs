@@ -3,7 +3,6 @@
 use std::fs;
 
 use sandbox::codehost::File;
-use sha2::Digest as _;
 
 use crate::common::{Lab, Run, acme, damage, repository, sound, strong};
 use crate::stock;
@@ -233,17 +232,34 @@ fn a_fixed_time_is_shown_and_has_no_age() {
     assert!(run.stdout.contains("FAILED too-old"), "{}", run.stdout);
 }
 
-/// The commands of the pages, over a bundle of the tool.
+/// The commands of the documentation, of the bundle's own README and of its report: one text in every place, and each
+/// copy as it is shown accepts a bundle of the tool and refuses it with a byte more.
 #[test]
 fn stock_tools_agree() {
     let lab = bundled();
-    for copy in stock::copies() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::copy(lab.path("b.tar.gz"), directory.path().join(stock::BUNDLE)).unwrap();
-        fs::copy(lab.path("key.pub.pem"), directory.path().join(copy.key)).unwrap();
-        let sha256 = hex::encode(sha2::Sha256::digest(fs::read(lab.path("b.tar.gz")).unwrap()));
-        let output = stock::paste("bash", &copy.filled_in(&sha256), directory.path()).unwrap();
-        assert!(stock::is_good(&output), "{}: {output:?}", copy.document);
+    let file = |path: &str| {
+        let output = std::process::Command::new("tar")
+            .args(["-xzOf", "b.tar.gz", path])
+            .current_dir(lab.path(""))
+            .output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let copies = [
+        (stock::FORMAT, stock::documented()),
+        ("derived/README.txt", stock::indented(&file("derived/README.txt"))),
+        ("derived/report.html", stock::block(&file("derived/report.html"), "<pre>", "</pre>")),
+    ];
+    let bundle = fs::read(lab.path("b.tar.gz")).unwrap();
+    for (place, commands) in copies {
+        assert_eq!(commands, evidence_bundle::by_hand::COMMANDS, "{place}");
+        for (more, good) in [(&b""[..], true), (b"x", false)] {
+            let directory = tempfile::tempdir().unwrap();
+            fs::write(directory.path().join(stock::BUNDLE), [&bundle, more].concat()).unwrap();
+            fs::copy(lab.path("key.pub.pem"), directory.path().join("key.pub.pem")).unwrap();
+            let output = stock::check("bash", &commands, None, directory.path());
+            assert_eq!(stock::is_good(&output), good, "{place}: {output:?}");
+            assert_eq!(stock::is_refused(&output), !good, "{place}: {output:?}");
+        }
     }
 }
 

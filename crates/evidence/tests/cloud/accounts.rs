@@ -60,7 +60,14 @@ fn every_account_is_read_with_its_role() {
     let regions =
         [ONE, TWO, THREE].map(|account| ["eu-central-1", "us-east-1"].map(|r| format!("{account}/{r}")));
     assert_eq!(subjects, regions.concat());
-    let files = ["audit_trails.json", "log_groups.json", "password_policy.json", "trail_main_status.json"];
+    let files = [
+        "account_summary.json",
+        "audit_trails.json",
+        "log_groups.json",
+        "password_policy.json",
+        "trail_main_status.json",
+        "trail_main_status_us-east-1.json",
+    ];
     let expected = [ONE, TWO, THREE].map(|account| files.map(|file| format!("{account}/{file}")));
     assert_eq!(collected.names(), expected.concat());
     assert_eq!((&collected.failed, &collected.warnings), (&vec![], &vec![]));
@@ -70,11 +77,11 @@ fn every_account_is_read_with_its_role() {
     let (discovered, in_scope, observations, text) = collected.population.clone().unwrap();
     assert_eq!((discovered, in_scope, observations), (Some(6 + 6 + 3), 6, collected.observed));
     assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
-    // The caller's identity; then, for each account: the role, the policy, trails and log groups of each region, one
-    // status.
-    assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 2 + 2 + 1));
+    // The caller's identity; then, for each account: the role, the policy, the summary, trails and log groups of each
+    // region, the status in both.
+    assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 1 + 2 + 2 + 2));
     assert_eq!(collected.plan.requests_maximum, collected.account.requests);
-    assert_eq!(collected.plan.artifact_count(), 12);
+    assert_eq!(collected.plan.artifact_count(), 18);
     assert!(server.violations().is_empty());
 }
 
@@ -136,7 +143,7 @@ fn one_bad_account_does_not_end_the_run() {
             let passed = collected.of(rule).iter().filter(|(_, status, _)| *status == Pass).count();
             assert_eq!(passed, 2, "{rule}");
         }
-        assert_eq!(collected.names().len(), 2 * 4);
+        assert_eq!(collected.names().len(), 2 * 6);
         assert_eq!(collected.population.as_ref().unwrap().2, collected.observed);
         assert!(collected.failed.iter().all(|(subject, _, message)| {
             subject == TWO
@@ -208,7 +215,7 @@ fn credentials_are_renewed_during_a_run() {
     let fault = Fault::on("sts:AssumeRole").kind(FaultKind::Status(200, Body::Text(answer))).times(1);
     let server = estate().fault(fault).serve().unwrap();
     let collected = collect_from(&server.url(), &setup(&[entry(ONE, "")]), false).unwrap();
-    assert_eq!((collected.failed.len(), collected.names().len()), (0, 4));
+    assert_eq!((collected.failed.len(), collected.names().len()), (0, 6));
     assert_eq!(asked(&server)["sts:AssumeRole"], 2, "once too short, and once more");
     for text in [secret, token] {
         assert_ne!(collected.screen.redact(text), text);

@@ -75,7 +75,10 @@ fn the_page_names_every_field_of_every_artifact() {
     let mut rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(".json` |"));
     let mut kinds = BTreeSet::new();
     for (name, artifact) in &collected.artifacts {
-        let name = &name.replace("trail_main_", "trail_{name}_").replace("trail_side_", "trail_{name}_");
+        let name = &name
+            .replace("trail_main_", "trail_{name}_")
+            .replace("trail_side_", "trail_{name}_")
+            .replace("us-east-1", "{region}");
         kinds.insert(name.clone());
         let row = rows.clone().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name} has no row"));
         let mut names = Vec::new();

@@ -59,7 +59,7 @@ fn temporary_credentials_are_used_with_their_token_until_they_expire() {
     let server = good().principal(principal(now + 3600)).serve().unwrap();
     let setup = || Setup::new(TWO_REGIONS).variable("CLOUD_SESSION_TOKEN", &format!("{TOKEN}\n"));
     let collected = collect_from(&server.url(), &setup(), false).unwrap();
-    assert_eq!((collected.failed.len(), collected.names().len()), (0, 4));
+    assert_eq!((collected.failed.len(), collected.names().len()), (0, 6));
     for request in server.requests() {
         assert!(!format!("{request:?}").contains(TOKEN));
     }
@@ -91,7 +91,7 @@ fn a_wrong_clock_is_corrected_from_the_answer_and_reported() {
         let server = good().serve().unwrap();
         let setup = Setup { clock_is_wrong_by: seconds, ..Setup::new(TWO_REGIONS) };
         let collected = collect_from(&server.url(), &setup, false).unwrap();
-        assert_eq!((collected.failed.len(), collected.names().len()), (0, 4), "{seconds}");
+        assert_eq!((collected.failed.len(), collected.names().len()), (0, 6), "{seconds}");
         let wrong = seconds.abs() > 300;
         assert_eq!(
             collected.account.retries,
@@ -119,11 +119,12 @@ fn a_wrong_clock_is_corrected_from_the_answer_and_reported() {
             ..Setup::new(&["regions: [eu-central-1, us-east-1, eu-west-1]"])
         };
         let collected = collect_from(&server.url(), &setup, false).unwrap();
-        assert_eq!((collected.failed.len(), collected.names().len()), (0, 4), "{:?}", collected.failed);
+        assert_eq!((collected.failed.len(), collected.names().len()), (0, 7), "{:?}", collected.failed);
         assert_eq!(collected.warned(), ["clock_skewed"]);
-        // One retry for each of the policy and, in every region, the trails and log groups.
-        assert_eq!(collected.account.retries, 7);
-        assert_eq!(collected.account.requests, 1 + 2 * 7 + 1);
+        // One retry for each of the policy, the summary and, in every region, the trails and log groups; then the status in
+        // each region.
+        assert_eq!(collected.account.retries, 8);
+        assert_eq!(collected.account.requests, 1 + 2 * 8 + 3);
     }
     // A wrong secret stays wrong with any clock: the tool retries only once.
     let server = good().serve().unwrap();
@@ -161,11 +162,11 @@ fn a_role_is_assumed_with_its_external_id() {
         "session_duration: 900",
     ];
     let collected = collect_from(&server.url(), &Setup::new(&lines), false).unwrap();
-    assert_eq!((collected.failed.len(), collected.names().len()), (0, 4));
+    assert_eq!((collected.failed.len(), collected.names().len()), (0, 5));
     assert_eq!(collected.identity, "arn:aws:sts::123456789012:assumed-role/evidence/evidence");
     let asked = asked(&server);
     assert_eq!((asked["sts:AssumeRole"], asked["sts:GetCallerIdentity"]), (1, 1));
-    assert_eq!(collected.account.requests, 7 - 1);
+    assert_eq!(collected.account.requests, 7);
     assert!(server.violations().is_empty());
     assert_eq!(collected.of("password-policy")[0].0, ACCOUNT);
 }
@@ -189,7 +190,7 @@ fn the_temporary_credentials_of_a_role_are_looked_for_from_then_on() {
     });
     let lines = ["mode: assume_role", "region: eu-central-1", ROLE];
     let collected = collect_from(&server.url(), &Setup::new(&lines), false).unwrap();
-    assert_eq!(collected.names().len(), 4);
+    assert_eq!(collected.names().len(), 5);
     for text in [secret, token] {
         assert_ne!(collected.screen.redact(text), text);
     }

@@ -53,6 +53,54 @@ fn names_and_homes_that_lead_elsewhere_are_not_followed() {
     assert_eq!(collected.of("password-policy"), [(ACCOUNT, Pass, "ok")]);
 }
 
+/// What a proxy sends that mixes up accounts, regions or trails would pass: it is not evidence about this account.
+#[test]
+fn an_answer_about_another_account_region_or_trail_is_an_error() {
+    let trail = json!({"trailList": [{"Name": "main", "TrailARN": "arn:aws:cloudtrail:eu-central-1:999999999999:trail/main",
+        "HomeRegion": "eu-central-1", "IsMultiRegionTrail": true, "IsOrganizationTrail": false,
+        "HasCustomEventSelectors": false}]});
+    let groups = |region: &str, account: &str| {
+        json!({"logGroups": [{"logGroupName": "/app", "retentionInDays": 400,
+        "arn": format!("arn:aws:logs:{region}:{account}:log-group:/app:*")}]})
+    };
+    let selectors = json!({"TrailARN": "arn:aws:cloudtrail:eu-central-1:999999999999:trail/main", "EventSelectors":
+        [{"ReadWriteType": "All", "IncludeManagementEvents": true}]});
+    for (action, answer, rule, about) in [
+        (
+            "cloudtrail:DescribeTrails",
+            trail,
+            "audit-trail",
+            "999999999999:trail/main instead of 123456789012",
+        ),
+        (
+            "logs:DescribeLogGroups",
+            groups("eu-central-1", "999999999999"),
+            "log-retention",
+            "999999999999/eu-central-1",
+        ),
+        ("logs:DescribeLogGroups", groups("eu-west-1", ACCOUNT), "log-retention", "123456789012/eu-west-1"),
+        (
+            "cloudtrail:GetEventSelectors",
+            selectors,
+            // Another trail passes.
+            "",
+            "999999999999:trail/main instead of arn:aws:",
+        ),
+    ] {
+        let own = Trail::new("own", "eu-central-1").multi_region(true).event_selectors(json!([]));
+        let host = if action == "cloudtrail:GetEventSelectors" { good().trail(own) } else { good() };
+        let fault = Fault::on(action).kind(FaultKind::Json(200, Vec::new(), answer));
+        let collected = collect(&host.fault(fault).serve().unwrap(), ONE);
+        if !rule.is_empty() {
+            let (_, status, reason) = *collected.of(rule).last().unwrap();
+            assert_eq!((status, reason), (NotVerifiable, "host_error"), "{action}");
+        }
+        assert_eq!(collected.failed.len(), 1, "{action}: {:?}", collected.failed);
+        let (_, _, message) = &collected.failed[0];
+        assert!(message.contains("the answer is about ") && message.contains(about), "{message}");
+    }
+}
+
 #[test]
 fn an_answer_of_another_form_is_an_error_and_never_a_finding() {
     for answer in
@@ -95,7 +143,8 @@ fn an_answer_of_another_form_is_an_error_and_never_a_finding() {
         "{\"PasswordPolicy\": {\"MinimumPasswordLength\": 14}}",
     ];
     for text in texts {
-        let fault = Fault::on("iam:*").kind(FaultKind::Status(200, Body::Text(text.to_string())));
+        let fault = Fault::on("iam:GetAccountPasswordPolicy")
+            .kind(FaultKind::Status(200, Body::Text(text.to_string())));
         let collected = collect(&good().fault(fault).serve().unwrap(), ONE);
         assert_eq!(collected.of("password-policy"), [(ACCOUNT, NotVerifiable, "host_error")], "{text}");
         assert_eq!(collected.failed.len(), 1);

@@ -41,8 +41,9 @@ const ACCOUNT: &str = "123456789012";
 const KEY: &str = "AKIDSANDBOX";
 const SECRET: &str = "not-a-real-secret-access-key";
 const USER: &str = "arn:aws:iam::123456789012:user/evidence";
-const PERMISSIONS: [&str; 5] = [
+const PERMISSIONS: [&str; 6] = [
     "iam:GetAccountPasswordPolicy",
+    "iam:GetAccountSummary",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
     "cloudtrail:GetEventSelectors",

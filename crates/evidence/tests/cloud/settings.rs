@@ -26,7 +26,14 @@ fn an_account_in_which_everything_is_as_it_should_be() {
     let arn = "arn:aws:cloudtrail:eu-central-1:123456789012:trail/main";
     assert_eq!(
         collected.names(),
-        ["audit_trails.json", "log_groups.json", "password_policy.json", "trail_main_status.json"]
+        [
+            "account_summary.json",
+            "audit_trails.json",
+            "log_groups.json",
+            "password_policy.json",
+            "trail_main_status.json",
+            "trail_main_status_us-east-1.json",
+        ]
     );
     let trails = &collected.artifacts["audit_trails.json"];
     assert_eq!(trails["trailList"].as_array().unwrap().len(), 1, "the shadow is the same trail");
@@ -62,13 +69,15 @@ fn nothing_is_asked_twice_and_nothing_but_what_is_documented() {
     let asked = asked(&server);
     let expected = [
         ("cloudtrail:DescribeTrails", 2),
-        ("cloudtrail:GetTrailStatus", 1),
+        // At home, and in the other region.
+        ("cloudtrail:GetTrailStatus", 2),
         ("iam:GetAccountPasswordPolicy", 1),
+        ("iam:GetAccountSummary", 1),
         ("logs:DescribeLogGroups", 2),
         ("sts:GetCallerIdentity", 1),
     ];
     assert_eq!(asked.iter().map(|(action, times)| (action.as_str(), *times)).collect::<Vec<_>>(), expected);
-    assert_eq!(collected.account.requests, 7);
+    assert_eq!(collected.account.requests, 9);
     assert!(server.violations().is_empty());
     let documented: Vec<&str> = evidence::source::cloud::KIND.calls.iter().map(|call| call.name).collect();
     for request in server.requests() {
@@ -86,10 +95,10 @@ fn nothing_is_asked_twice_and_nothing_but_what_is_documented() {
 fn with_one_control_only_its_calls_are_made() {
     let server = good().serve().unwrap();
     let collected = collect(&server, &["regions: [eu-central-1, us-east-1]", "controls: [CC6.1]"]);
-    assert_eq!(collected.names(), ["password_policy.json"]);
+    assert_eq!(collected.names(), ["account_summary.json", "password_policy.json"]);
     assert_eq!(collected.population, Some((Some(1), 0, 1, String::new())));
     assert_eq!(collected.observed, 1);
-    assert_eq!(asked(&server).len(), 2);
+    assert_eq!(asked(&server).len(), 3);
     server.clear_log();
     let collected = collect(&server, &["regions: [eu-central-1, us-east-1]", "controls: [CC7.2]"]);
     assert_eq!(collected.of("password-policy"), []);
@@ -112,7 +121,8 @@ fn a_plan_is_what_a_collection_takes() {
             (plan.requests_minimum, plan.requests_maximum),
             (plan.requests_minimum, collected.account.requests)
         );
-        assert_eq!(plan.requests_minimum, plan.requests_maximum);
+        // The passing trail is looked at in the other region too.
+        assert_eq!(plan.requests_minimum + 1, plan.requests_maximum);
         assert!(plan.estimated_bytes > 0 && plan.rate_limit.is_none());
     }
 }
@@ -224,7 +234,7 @@ fn only_what_the_configuration_names_counts() {
         ]
     );
     assert_eq!(collected.failed, []);
-    assert_eq!(collected.names().len(), 4);
+    assert_eq!(collected.names().len(), 5);
     let groups = &collected.artifacts["log_groups.json"];
     assert_eq!(groups["scope"], json!(["/app/a*"]));
     assert_eq!(groups["regions_read"][0]["logGroups"].as_array().unwrap().len(), 1);

@@ -28,16 +28,16 @@ fn of(cloud: Cloud) -> Collected {
 #[test]
 fn a_trail_that_logs_must_deliver_too() {
     let stale = "trail_not_delivering";
-    let yet = "trail_not_delivered_yet";
+    let quiet = "delivery_unconfirmed";
     // (last delivery, start of logging, expected check)
     let table: [(Option<i64>, i64, (Status, &str)); 8] = [
         (Some(HOUR), 400 * DAY, (Pass, "ok")),
         (Some(23 * HOUR), 400 * DAY, (Pass, "ok")),
-        (Some(25 * HOUR), 400 * DAY, (Fail, stale)),
-        (Some(90 * DAY), 400 * DAY, (Fail, stale)),
+        (Some(25 * HOUR), 400 * DAY, (NotVerifiable, quiet)),
+        (Some(90 * DAY), 400 * DAY, (NotVerifiable, quiet)),
         (None, 400 * DAY, (Fail, stale)),
-        (None, HOUR, (NotVerifiable, yet)),
-        (Some(90 * DAY), HOUR, (NotVerifiable, yet)),
+        (None, HOUR, (NotVerifiable, quiet)),
+        (Some(90 * DAY), HOUR, (NotVerifiable, quiet)),
         (None, 25 * HOUR, (Fail, stale)),
     ];
     for (delivered, started, (status, reason)) in table {
@@ -56,10 +56,10 @@ fn a_trail_that_logs_must_deliver_too() {
     assert_eq!(collected.warned(), ["trail_delivery_failed"]);
 }
 
-/// The tool uses the time of the provider's answer, so a wrong local clock does not change a verdict.
+/// The tool corrects the start of the run by the provider's clock, so a wrong local clock does not change a verdict.
 #[test]
 fn a_wrong_clock_does_not_make_a_trail_late() {
-    for (wrong_by, delivered, status) in [(3 * DAY, HOUR, Pass), (-3 * DAY, 2 * DAY, Fail)] {
+    for (wrong_by, delivered, status) in [(3 * DAY, HOUR, Pass), (-3 * DAY, 2 * DAY, NotVerifiable)] {
         let server = good().trail(trail().latest_delivery(Some(ago(delivered)))).serve().unwrap();
         let setup = Setup { clock_is_wrong_by: wrong_by, ..Setup::new(TWO_REGIONS) };
         let collected = collect_from(&server.url(), &setup, false).unwrap();
@@ -143,8 +143,9 @@ fn selectors_are_read_where_they_can_matter() {
         let collected = collect_from(&server.url(), &Setup::new(TWO_REGIONS), true).unwrap();
         let asked = asked(&server).get("cloudtrail:GetEventSelectors").copied().unwrap_or_default();
         assert_eq!(asked, requests, "{trail:?}");
-        assert_eq!(collected.plan.requests_maximum, collected.account.requests);
-        assert_eq!(collected.plan.artifact_count(), collected.artifacts.len() as u64);
+        // A trail that fails at home is not looked at in the other region.
+        assert!(collected.plan.requests_maximum >= collected.account.requests);
+        assert!(collected.plan.artifact_count() >= collected.artifacts.len() as u64);
     }
 }
 

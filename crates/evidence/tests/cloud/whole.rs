@@ -57,7 +57,8 @@ fn a_run_and_a_dry_run() {
     let dry = run_it(&["--dry-run"]);
     assert_eq!((dry.code, dry.bundle.as_str()), (0, ""));
     assert!(
-        dry.printed.contains("1 password policy, 1 audit trails, 1 trail status, 1 log groups"),
+        dry.printed
+            .contains("1 password policy, 1 account summary, 1 audit trails, 2 trail status, 1 log groups"),
         "{}",
         dry.printed
     );

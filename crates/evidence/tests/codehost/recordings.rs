@@ -28,6 +28,7 @@ const PLACES: &[&str] = &[
     "/repos/acme/web/contents/.github/CODEOWNERS",
     "/repos/acme/web/contents/docs/CODEOWNERS",
     "/repos/acme/web/rules/branches/main",
+    "/repos/acme/web/branches/main",
 ];
 
 fn recordings() -> Vec<(String, Recording)> {
@@ -136,7 +137,7 @@ fn the_sound_host_is_sound() {
     }
 }
 
-/// Each recording in each place: 8 runs for each recording with discovery, and 8 with a listed repository.
+/// Each recording in each place: 9 runs for each recording with discovery, and 9 with a listed repository.
 #[test]
 fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
     let mut bundles = 0;
@@ -179,6 +180,46 @@ fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
         }
     }
     assert!(bundles > 20, "{bundles} bundles: the recordings stop most runs");
+}
+
+/// A token without administration sees "Not Found" for the classic rule. The recorded forms of the branch itself decide.
+#[test]
+fn a_hidden_rule_beside_the_recorded_forms_of_a_branch() {
+    let off = json!({"enforcement_level": "off", "contexts": [], "checks": []});
+    let everyone = json!({"enforcement_level": "everyone", "contexts": ["build"]});
+    let (fail, unknown) =
+        ((Status::Fail, "branch_unprotected"), (Status::NotVerifiable, "permission_denied"));
+    for (branch, (status, reason)) in [
+        (
+            json!({"name": "main", "protected": false, "protection": {"enabled": false, "required_status_checks": off}}),
+            fail,
+        ),
+        (
+            json!({"name": "main", "protected": true, "protection": {"enabled": false, "required_status_checks": off}}),
+            fail,
+        ),
+        (json!({"name": "main", "protected": false}), fail),
+        (
+            json!({"name": "main", "protected": true, "protection": {"enabled": true, "required_status_checks": everyone}}),
+            unknown,
+        ),
+        (json!({"name": "main", "protected": true, "protection": {"enabled": true}}), unknown),
+        (json!({"name": "main", "protected": true}), unknown),
+        (json!({"name": "trunk", "protected": false, "protection": {"enabled": false}}), unknown),
+        (json!({"protection": {"enabled": false}}), unknown),
+    ] {
+        let json = |path: &str, status, body| {
+            Recording::new(path, status, body).header("Content-Type", "application/json")
+        };
+        let hidden = json!({"message": "Not Found", "documentation_url": "https://docs.github.com/rest", "status": "404"});
+        let replay = sound()
+            .at("/repos/acme/web/branches/main/protection", json("", 404, hidden))
+            .at("/repos/acme/web/rules/branches/main", json("", 200, json!([])))
+            .at("/repos/acme/web/branches/main", json("", 200, branch.clone()));
+        let controls = collect(replay, "\"*\"").controls.unwrap();
+        let found = controls.iter().find(|(control, ..)| control == "CC7.2").unwrap();
+        assert_eq!((found.1, found.2.as_str()), (status, reason), "{branch}");
+    }
 }
 
 /// Servers with minimal answers: a host of the same family, a proxy, a third-party mock.

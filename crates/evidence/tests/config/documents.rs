@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evidence::config::{KeySource, reference, template};
+use evidence::config::{KeySource, found_reference, reference, template};
 use evidence::source::codehost::config::{CodeHostConfig, Repositories};
 use proptest::prelude::*;
 
@@ -92,8 +92,9 @@ fn every_variable_is_documented() {
 
 #[test]
 fn the_documentation_is_in_step() {
-    let template = format!("```yaml\n{}```\n", template("acme", "~/.config/evidence/signing-key.pem"));
+    let template = format!("```yaml\n{}```\n", template("acme", "./evidence-signing-key.pem"));
     let errors = format!("```text\n{}```\n", refuse(SAMPLE).render(false));
-    let parts = [("keys", reference()), ("template", template), ("errors", errors)];
+    let parts =
+        [("keys", reference()), ("found", found_reference()), ("template", template), ("errors", errors)];
     crate::generated::generated("docs/configuration.md", &parts);
 }

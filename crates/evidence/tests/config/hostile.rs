@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use evidence::config::{Config, MAX_FILE_BYTES, MAX_PROBLEMS};
+use evidence::config::{Config, ConfigFile, MAX_FILE_BYTES, MAX_PROBLEMS};
 use proptest::prelude::*;
 
 use super::{MINIMAL, accept, env, fixtures, load, refuse, with_host_line};
@@ -21,7 +21,8 @@ fn whole_file(text: impl AsRef<[u8]>) -> String {
 }
 
 fn load_path(path: &Path) -> String {
-    let error = Config::load(path, &env()).expect_err("accepted, although it must be refused");
+    let error =
+        Config::load(ConfigFile::Named(path), &env()).expect_err("accepted, although it must be refused");
     let rendered = error.render(false);
     assert!(rendered.contains(&path.display().to_string()), "{rendered}");
     error.problems[0].message.clone()
@@ -34,7 +35,7 @@ fn a_file_that_cannot_be_read_says_why() {
     assert_eq!(load_path(&path), "no such file");
     assert_eq!(load_path(directory.path()), "this is a directory, not a file");
     fs::write(&path, MINIMAL).unwrap();
-    assert!(Config::load(&path, &env()).is_ok());
+    assert!(Config::load(ConfigFile::Named(&path), &env()).is_ok());
     assert_eq!(load_path(&path.join("below")), "a part of this path is a file, not a directory");
 }
 
@@ -65,7 +66,7 @@ fn a_huge_file_is_refused_by_its_size() {
     let limit = usize::try_from(MAX_FILE_BYTES).unwrap();
     let filled = |bytes: usize| format!("{MINIMAL}#{}", "x".repeat(bytes - MINIMAL.len() - 1));
     fs::write(&path, filled(limit)).unwrap();
-    assert!(Config::load(&path, &env()).is_ok());
+    assert!(Config::load(ConfigFile::Named(&path), &env()).is_ok());
     fs::write(&path, filled(limit + 1)).unwrap();
     assert!(load_path(&path).contains("exceeds"));
 }

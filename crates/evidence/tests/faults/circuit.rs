@@ -121,6 +121,48 @@ fn retries_end_early_where_nothing_ever_answers() {
     assert!(asked <= 5 * ATTEMPTS + 15, "{asked}");
 }
 
+/// An endpoint that answers every repository with something else than its setting fails, too. Refusals that are facts
+/// do not open the circuit.
+#[test]
+fn an_endpoint_that_answers_everything_with_an_error_is_given_up() {
+    let json = |status, body| FaultKind::Json(status, Vec::new(), body);
+    let another =
+        serde_json::json!({"url": "https://code.example/repos/acme/other/branches/main/protection"});
+    for (kind, attempts) in [
+        (FaultKind::Status(500, Body::Html), 5 * ATTEMPTS + 15),
+        (FaultKind::LoginPage, 5 * ATTEMPTS + 15),
+        (json(200, serde_json::json!({"ok": true})), 20),
+        (json(200, serde_json::json!([])), 20),
+        (json(400, serde_json::json!({"message": "Bad Request"})), 20),
+        (json(410, serde_json::json!({"message": "Gone"})), 20),
+        (FaultKind::Status(403, Body::Html), 20),
+        (FaultKind::Redirect("http://127.0.0.2:9/".into()), 20),
+        (FaultKind::HugeBody(1 << 26), 20),
+        (json(200, another), 20),
+    ] {
+        let name = format!("{kind:?}");
+        let host = large_organization(80).fault(Fault::on(PROTECTION).kind(kind));
+        let (server, ran) = collect(host, "30", "    max_concurrency: 1\n");
+        assert_eq!(not_asked(&ran, "branch protection").len(), 60, "{name}");
+        assert_eq!(asked(&server, "/protection"), attempts, "{name}");
+        assert!(ran.warnings.contains("endpoint_given_up"), "{name}: {:?}", ran.warnings);
+    }
+    for (status, message) in [
+        (404, "Branch not protected"),
+        (404, "Not Found"),
+        (403, "Resource not accessible by personal access token"),
+        (403, "Upgrade to GitHub Pro or make this repository public to enable this feature."),
+        (451, "Repository access blocked"),
+    ] {
+        let kind = json(status, serde_json::json!({"message": message}));
+        let host = large_organization(80).fault(Fault::on(PROTECTION).kind(kind));
+        let (server, ran) = collect(host, "30", "    max_concurrency: 1\n");
+        assert_eq!(not_asked(&ran, "branch protection"), Vec::<&str>::new(), "{message}");
+        assert_eq!(asked(&server, "/protection"), 80, "{message}");
+        assert!(!ran.warnings.contains("endpoint_given_up"), "{message}: {:?}", ran.warnings);
+    }
+}
+
 /// Each place of a file is a separate endpoint: answers of the others say nothing about it.
 #[test]
 fn the_last_place_of_a_file_is_given_up_by_itself() {

@@ -1,6 +1,6 @@
 //! Every kind of fault, and the expected result of a run that meets it.
 
-use sandbox::{BadLink, Body, FaultKind};
+use sandbox::{AmbiguousLength, BadLink, Body, FaultKind};
 use serde_json::json;
 
 /// The effect of a lasting fault on the answer that it hits.
@@ -98,6 +98,15 @@ pub(crate) fn kinds() -> Vec<Kind> {
         },
         kind("cut off", FaultKind::Truncate(20), HOST_ERROR, Asked),
         kind("broken chunk", FaultKind::BrokenChunk, HOST_ERROR, Asked),
+        kind("length and chunks", FaultKind::AmbiguousLength(AmbiguousLength::Chunks), HOST_ERROR, Asked),
+        kind(
+            "length and packed chunks",
+            FaultKind::AmbiguousLength(AmbiguousLength::PackedChunks),
+            HOST_ERROR,
+            Asked,
+        ),
+        kind("length twice", FaultKind::AmbiguousLength(AmbiguousLength::Repeated), HOST_ERROR, Asked),
+        kind("two lengths", FaultKind::AmbiguousLength(AmbiguousLength::Different), HOST_ERROR, Asked),
         kind("wrong length", FaultKind::WrongContentLength, HOST_ERROR, Asked),
         kind("a megabyte of header", FaultKind::HugeHeader(1 << 20), HOST_ERROR, Asked),
         // Statuses.

@@ -22,6 +22,7 @@ const ADMIN: &str = "auditor@acme.example";
 const CLOUD: &[&str] = &[
     "sts:GetCallerIdentity",
     "iam:GetAccountPasswordPolicy",
+    "iam:GetAccountSummary",
     "cloudtrail:DescribeTrails",
     "cloudtrail:DescribeTrails@us-east-1",
     "cloudtrail:GetTrailStatus",
@@ -42,6 +43,7 @@ const WORKSPACE: &[&str] = &[
 fn cloud() -> Cloud {
     let permissions = [
         "iam:GetAccountPasswordPolicy",
+        "iam:GetAccountSummary",
         "cloudtrail:DescribeTrails",
         "cloudtrail:GetTrailStatus",
         "logs:DescribeLogGroups",

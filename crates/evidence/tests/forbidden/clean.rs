@@ -9,7 +9,7 @@ use sandbox::codehost::{File, Protection};
 use serde_json::{Value, json};
 
 use crate::common::repository;
-use crate::estate::{Answer, Estate, Plants};
+use crate::estate::{Answer, Estate, Plants, protection_url};
 use crate::{full, random};
 
 fn hex(random: &mut Rng, count: usize) -> String {
@@ -110,7 +110,7 @@ fn owners(random: &mut Rng) -> String {
 
 fn protection(random: &mut Rng, repository: &str) -> Value {
     let mut body = Answer::Protection.body();
-    let url = format!("https://api.host.example/repos/acme/{repository}/branches/release%2F2026/protection");
+    let url = protection_url(repository);
     body["url"] = url.clone().into();
     body["enforce_admins"]["url"] = format!("{url}/enforce_admins").into();
     let checks: Vec<String> = (0..random.usize(1..10)).map(|_| check(random)).collect();

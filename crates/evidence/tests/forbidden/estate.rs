@@ -173,11 +173,18 @@ impl Answer {
     /// The answer with these texts in these places.
     fn with<'a>(self, texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
         let mut body = self.body();
-        for (place, text) in texts {
-            *body.pointer_mut(place).unwrap_or_else(|| panic!("no {place} in {self:?}")) = text.into();
-        }
+        texts.into_iter().for_each(|(place, text)| fill(&mut body, place, text));
         body
     }
+}
+
+fn fill(body: &mut Value, place: &str, text: &str) {
+    *body.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = text.into();
+}
+
+/// The address of a repository's protection: the tool refuses that of another one.
+pub(crate) fn protection_url(repository: &str) -> String {
+    format!("https://api.host.example/repos/acme/{repository}/branches/main/protection")
 }
 
 /// The secrets to plant, and their places.
@@ -295,27 +302,34 @@ impl Drop for Estate {
 }
 
 fn codehost(plants: &Plants, org: FaultKind) -> CodeHost {
-    let protection =
-        |texts: &[(&str, &str)]| Protection::new().body(Answer::Protection.with(texts.iter().copied()));
+    let protection = |name: &str, texts: &[(&str, &str)]| {
+        let mut body = Answer::Protection.body();
+        body["url"] = protection_url(name).into();
+        texts.iter().for_each(|(place, text)| fill(&mut body, place, text));
+        Protection::new().body(body)
+    };
     let owners = || File::text("* @acme/everyone\n");
-    let sound = repository("sound").protection("main", protection(&[])).file("CODEOWNERS", owners());
+    let sound = repository("sound").protection("main", protection("sound", &[])).file("CODEOWNERS", owners());
     let mut host = acme().fault(Fault::on("/orgs/acme").kind(org)).repository(sound);
     for (name, place, text) in &plants.protections {
-        let rule = protection(&[(place, text)]);
+        let rule = protection(name, &[(place, text)]);
         host = host.repository(repository(name).protection("main", rule).file("CODEOWNERS", owners()));
     }
     let mut contents: BTreeMap<String, Value> = BTreeMap::new();
     for (name, place, text) in &plants.contents {
         let path = format!("/repos/acme/{name}/contents/CODEOWNERS");
-        contents.insert(path, Answer::Contents.with([(*place, text.as_str())]));
-        host = host.repository(repository(name).protection("main", protection(&[])));
+        let mut body = Answer::Contents.with([(*place, text.as_str())]);
+        body["url"] = format!("https://api.host.example{path}?ref=main").into();
+        contents.insert(path, body);
+        host = host.repository(repository(name).protection("main", protection(name, &[])));
     }
     for (path, body) in contents {
         host = host.fault(Fault::on(path).kind(FaultKind::Json(200, Vec::new(), body)));
     }
     for (name, text) in &plants.owners {
         let file = File::text(text.clone());
-        host = host.repository(repository(name).protection("main", protection(&[])).file("CODEOWNERS", file));
+        host = host
+            .repository(repository(name).protection("main", protection(name, &[])).file("CODEOWNERS", file));
     }
     plants.repositories.iter().cloned().fold(host, CodeHost::repository)
 }

@@ -39,7 +39,8 @@ const fn field(artifact: &'static str, place: &'static str, filled: Filled) -> F
 }
 
 pub(crate) static FIELDS: &[Field] = &[
-    field("org_settings", "/login", Answers(&[(Org, "/login")])),
+    // The tool refuses the answer of another organization.
+    field("org_settings", "/login", Ours),
     field(
         "org_settings",
         "/default_repository_permission",

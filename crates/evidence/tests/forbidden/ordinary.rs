@@ -8,7 +8,7 @@ use sandbox::codehost::{File, Protection};
 use serde_json::json;
 
 use crate::common::repository;
-use crate::estate::{Answer, Estate, Plants};
+use crate::estate::{Answer, Estate, Plants, protection_url};
 use crate::random;
 
 /// One line each, grouped by the files where such lines occur.
@@ -70,6 +70,7 @@ fn no_ordinary_line_costs_an_artifact() {
     let mut plants = Plants::default();
     for (number, line) in lines().into_iter().enumerate() {
         let mut rule = Answer::Protection.body();
+        rule["url"] = protection_url(&format!("r{number}")).into();
         rule["required_status_checks"]["contexts"] = json!([line, "ci/build"]);
         let file = File::text(format!("# {line}\n* @acme/everyone\n"));
         let repository = repository(&format!("r{number}"));

@@ -190,7 +190,7 @@ fn disguised(secret: &str, number: usize) -> String {
 #[test]
 fn every_secret_of_a_run_in_codeowners() {
     const PASSPHRASE: &str = "correct horse battery staple";
-    const UPLOAD_KEY: &str = "epk_ForbiddenTestsUploadKeyIsNotARealSecret7";
+    const UPLOAD_KEY: &str = "evp_ForbiddenTestsUploadKeyIsNotARealSecret7";
     let probe = sandbox::demo_workspace().serve().unwrap();
     let account: Value = serde_json::from_str(&Workspace::service_account_file(&probe)).unwrap();
     let account = account["private_key"].as_str().unwrap().to_string();
@@ -227,11 +227,11 @@ fn every_secret_of_a_run_in_codeowners() {
     let estate = Estate::new(plants);
     let path = estate.lab.path("evidence.yaml");
     let config = std::fs::read_to_string(&path).unwrap();
-    let signing = "private_key_path: key.pem\n    passphrase_env: KEY_PASSPHRASE\n";
+    let signing = "private_key_path: key.pem\n    passphrase_env: EVIDENCE_KEY_PASSPHRASE\n";
     let upload = "upload:\n  api_url: http://127.0.0.1:1\n";
     std::fs::write(path, config.replace("private_key_path: key.pem\n", signing) + upload).unwrap();
     let mut command = estate.lab.command(&["collect", "--verbose"]);
-    command.env("KEY_PASSPHRASE", PASSPHRASE).env("EVIDENCE_API_KEY", UPLOAD_KEY);
+    command.env("EVIDENCE_KEY_PASSPHRASE", PASSPHRASE).env("EVIDENCE_API_KEY", UPLOAD_KEY);
     let run = estate.lab.run_command(command).exits(3);
     let manifest = run.bundle().manifest();
     let excluded = manifest["excluded"].as_array().unwrap();
@@ -370,7 +370,7 @@ fn the_directorys_private_key_and_access_token() {
 
 #[test]
 fn the_uploads_key() {
-    let key = "epk_ForbiddenTestsUploadKeyIsNotARealSecret7";
+    let key = "evp_ForbiddenTestsUploadKeyIsNotARealSecret7";
     let made = Lab::new(acme().repository(sound("web"))).collect(&["--quiet"]).exits(0);
     let bundle = std::fs::read(made.bundle().path).unwrap();
     let jobs: Vec<usize> = (0..faults("", "").len()).step_by(if full() { 1 } else { 2 }).collect();

@@ -138,7 +138,10 @@ fn in_repositories() {
             match plant.field.filled {
                 Filled::Answers([(Answer::Protection, place)]) => {
                     // The tool accepts only such a URL as the address of a protection.
-                    let end = if *place == "/url" { "end/protection" } else { "end" };
+                    let end = match *place {
+                        "/url" => format!("end/repos/acme/{name}/branches/main/protection"),
+                        _ => "end".to_string(),
+                    };
                     plants.protections.push((name, place, format!("ci {text} {end}")));
                 }
                 Filled::Answers([(Answer::Contents, place)]) => plants.contents.push((name, place, text)),

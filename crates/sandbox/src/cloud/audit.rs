@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trail. It belongs to its home region; a multi-region one has shadows in all others.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,12 @@ pub struct Trail {
     /// Its own event selectors: the member of the answer and its value. `None` for the defaults of a new trail.
     pub(super) selectors: Option<(&'static str, Value)>,
     pub(super) delivery_error: Option<String>,
+    pub(super) digest_error: Option<String>,
+    digested: Option<Option<f64>>,
+    /// Errors of the deliveries from other regions, by region.
+    errors_elsewhere: BTreeMap<String, String>,
+    /// The regions where nothing happens.
+    quiet: BTreeSet<String>,
     pub(super) started: Option<f64>,
     pub(super) stopped: Option<f64>,
 }
@@ -53,6 +60,10 @@ impl Trail {
             delivered: Delivered::Today,
             selectors: None,
             delivery_error: None,
+            digest_error: None,
+            digested: None,
+            errors_elsewhere: BTreeMap::new(),
+            quiet: BTreeSet::new(),
             started: Some(1_704_103_200.587),
             stopped: None,
         }
@@ -138,6 +149,48 @@ impl Trail {
     pub fn delivery_error(mut self, code: impl Into<String>) -> Self {
         self.delivery_error = Some(code.into());
         self
+    }
+
+    /// Why its last delivery of a digest failed.
+    pub fn digest_error(mut self, code: impl Into<String>) -> Self {
+        self.digest_error = Some(code.into());
+        self
+    }
+
+    /// When it last delivered a digest, in seconds since 1970, whether or not its files are signed now. By default with the
+    /// logs, if they are.
+    pub fn latest_digest(mut self, at: Option<f64>) -> Self {
+        self.digested = Some(at);
+        self
+    }
+
+    /// Why its last delivery from another region than its home failed.
+    pub fn delivery_error_in(mut self, region: impl Into<String>, code: impl Into<String>) -> Self {
+        self.errors_elsewhere.insert(region.into(), code.into());
+        self
+    }
+
+    /// Nothing happens in this region, so nothing was ever delivered from it.
+    pub fn quiet_in(mut self, region: impl Into<String>) -> Self {
+        self.quiet.insert(region.into());
+        self
+    }
+
+    /// The trail as a region reports it.
+    pub(super) fn in_region(&self, region: &str) -> Self {
+        let mut shown = self.clone();
+        if let Some(error) = self.errors_elsewhere.get(region) {
+            shown.delivery_error = Some(error.clone());
+        }
+        if self.quiet.contains(region) {
+            (shown.delivered, shown.digested) = (Delivered::Never, Some(None));
+        }
+        shown
+    }
+
+    /// When it last delivered a digest, as seen at `now`.
+    pub(super) fn digested(&self, now: Timestamp) -> Option<f64> {
+        self.digested.unwrap_or_else(|| self.delivered(now).filter(|_| self.validation))
     }
 
     pub(super) fn arn(&self, account: &str) -> String {

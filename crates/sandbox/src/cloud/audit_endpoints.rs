@@ -67,7 +67,7 @@ pub(super) fn trail_status(
     parameters: &Value,
     now: Timestamp,
 ) -> Result<String, Refusal> {
-    Ok(status(named(cloud, region, parameters.get("Name"))?, now).to_string())
+    Ok(status(&named(cloud, region, parameters.get("Name"))?.in_region(region), now).to_string())
 }
 
 /// `GetEventSelectors`.
@@ -121,7 +121,7 @@ fn status(trail: &Trail, now: Timestamp) -> Value {
     put("LatestDeliveryAttemptSucceeded", succeeded.into());
     put("TimeLoggingStarted", iso(trail.started).into());
     put("TimeLoggingStopped", iso(trail.stopped).into());
-    let digest = delivered.filter(|_| trail.validation);
+    let digest = trail.digested(now);
     let times = [
         ("LatestDeliveryTime", delivered),
         ("StartLoggingTime", trail.started),
@@ -136,6 +136,9 @@ fn status(trail: &Trail, now: Timestamp) -> Value {
     }
     if let Some(error) = &trail.delivery_error {
         put("LatestDeliveryError", error.clone().into());
+    }
+    if let Some(error) = &trail.digest_error {
+        put("LatestDigestDeliveryError", error.clone().into());
     }
     Value::Object(body)
 }

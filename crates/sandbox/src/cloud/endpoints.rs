@@ -30,6 +30,29 @@ pub(super) fn password_policy(cloud: &Cloud, request_id: &str) -> Result<String,
     Ok(Xml::answer(Service::Iam, "GetAccountPasswordPolicy", request_id, |xml| policy.write(xml)))
 }
 
+/// `GetAccountSummary`: an unordered map of counts and quotas, here with those that its documentation shows first.
+pub(super) fn account_summary(cloud: &Cloud, request_id: &str) -> String {
+    let count = |count: usize| count.to_string();
+    let map = [
+        ("UsersQuota", "5000".to_owned()),
+        ("Groups", "0".to_owned()),
+        ("Users", cloud.users.to_string()),
+        ("Roles", count(cloud.roles.len())),
+        ("AccountMFAEnabled", "1".to_owned()),
+        ("AccountAccessKeysPresent", "0".to_owned()),
+    ];
+    Xml::answer(Service::Iam, "GetAccountSummary", request_id, |xml| {
+        xml.open("SummaryMap");
+        for (key, value) in &map {
+            xml.open("entry");
+            xml.text("key", key);
+            xml.text("value", value);
+            xml.close("entry");
+        }
+        xml.close("SummaryMap");
+    })
+}
+
 /// `AssumeRole`.
 pub(super) fn assume_role(
     cloud: &Cloud,

@@ -53,6 +53,7 @@ fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<St
     let (id, region) = (&uuid(&call.request_id), ask.region.as_str());
     match (ask.service, ask.operation.as_str()) {
         (Service::Sts, _) => Ok(endpoints::caller_identity(cloud, caller, id)),
+        (Service::Iam, "GetAccountSummary") => Ok(endpoints::account_summary(cloud, id)),
         (Service::Iam, _) => endpoints::password_policy(cloud, id),
         (Service::Trail, "DescribeTrails") => {
             audit_endpoints::describe_trails(cloud, region, &parameters(call)?)
@@ -69,7 +70,7 @@ fn known(ask: &Ask) -> bool {
     matches!(
         (ask.service, ask.operation.as_str()),
         (Service::Sts, "GetCallerIdentity" | "AssumeRole")
-            | (Service::Iam, "GetAccountPasswordPolicy")
+            | (Service::Iam, "GetAccountPasswordPolicy" | "GetAccountSummary")
             | (Service::Trail, "DescribeTrails" | "GetTrailStatus" | "GetEventSelectors")
             | (Service::Logs, "DescribeLogGroups")
     )

@@ -66,6 +66,7 @@ pub struct Cloud {
     pub(crate) principals: Vec<Principal>,
     pub(crate) roles: Vec<Role>,
     pub(crate) policy: Option<PasswordPolicy>,
+    pub(crate) users: u64,
     pub(crate) trails: Vec<Trail>,
     pub(crate) log_groups: BTreeMap<String, BTreeMap<String, LogGroup>>,
     pub(crate) regions: BTreeSet<String>,
@@ -87,6 +88,7 @@ impl Cloud {
             principals: Vec::new(),
             roles: Vec::new(),
             policy: None,
+            users: 1,
             trails: Vec::new(),
             log_groups: BTreeMap::new(),
             regions: REGIONS.iter().map(|region| (*region).to_owned()).collect(),
@@ -125,6 +127,12 @@ impl Cloud {
     /// Sets the account's password policy.
     pub fn password_policy(mut self, policy: PasswordPolicy) -> Self {
         self.policy = Some(policy);
+        self
+    }
+
+    /// How many IAM users the account has; 1 by default.
+    pub fn users(mut self, users: u64) -> Self {
+        self.users = users;
         self
     }
 

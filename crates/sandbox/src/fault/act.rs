@@ -1,6 +1,6 @@
 //! Turns a fault into an answer, or into bytes that are not a valid one.
 
-use super::{BadLink, Body, FaultKind, bodies, edits};
+use super::{AmbiguousLength, BadLink, Body, FaultKind, bodies, edits};
 use crate::clock::http_date;
 use crate::server::{Answer, Backend, Call, End, Plan, Step};
 use bytes::Bytes;
@@ -56,6 +56,8 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
             bytes.extend_from_slice(&answer.body);
             wire(answer.status, vec![Step::Send(bytes.into())])
         }
+        FaultKind::AmbiguousLength(how) => ambiguous(*how, call, backend),
+        FaultKind::AnswerTo(path) => Outcome::Answer(backend.answer(&call.with_path(path))),
         FaultKind::BrokenChunk => {
             let answer = backend.answer(call);
             let (first, second) = answer.body.split_at(answer.body.len() / 2);
@@ -153,6 +155,32 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
             Outcome::Answer(answer)
         }
     }
+}
+
+fn ambiguous(how: AmbiguousLength, call: &Call, backend: &dyn Backend) -> Outcome {
+    let mut answer = backend.answer(call);
+    let packed = matches!(how, AmbiguousLength::PackedChunks) && call.accepts_gzip();
+    if packed {
+        answer.body = crate::server::gzip(&answer.body);
+        answer.set_static(header::CONTENT_ENCODING, "gzip");
+    }
+    let length = answer.body.len();
+    let (framing, second) = match how {
+        AmbiguousLength::Chunks | AmbiguousLength::PackedChunks => (Framing::Chunked, length),
+        AmbiguousLength::Repeated => (Framing::Length(length), length),
+        AmbiguousLength::Different => (Framing::Length(length), length + 1),
+    };
+    answer.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(second));
+    let mut bytes = head(&answer, framing);
+    match framing {
+        Framing::Chunked => {
+            bytes.extend_from_slice(format!("{length:x}\r\n").as_bytes());
+            bytes.extend_from_slice(&answer.body);
+            bytes.extend_from_slice(b"\r\n0\r\n\r\n");
+        }
+        Framing::Length(_) | Framing::Close => bytes.extend_from_slice(&answer.body),
+    }
+    wire(answer.status, vec![Step::Send(bytes.into())])
 }
 
 /// The true answer with a changed body.

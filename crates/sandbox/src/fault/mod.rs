@@ -32,6 +32,8 @@ pub enum FaultKind {
     Truncate(usize),
     /// The true answer with a `Content-Length` of half its length.
     WrongContentLength,
+    /// The true answer with a length that two programs can read differently.
+    AmbiguousLength(AmbiguousLength),
     /// The true answer in chunks, the second of which has no valid size.
     BrokenChunk,
     /// The true answer, slowly.
@@ -99,8 +101,24 @@ pub enum FaultKind {
     BadLink(BadLink),
     /// A listing page shifted by this many repositories: `-1` repeats the one before, `1` skips one.
     ShiftPage(i64),
+    /// The true answer to a GET of this path, as a proxy that mixes answers up sends it: undecoded, without the API's base
+    /// path.
+    AnswerTo(String),
     /// Any answer: status, additional headers, body.
     Json(u16, Vec<(String, String)>, Value),
+}
+
+/// How two programs can read the length of an answer differently.
+#[derive(Clone, Copy, Debug)]
+pub enum AmbiguousLength {
+    /// In chunks, with a `Content-Length` too.
+    Chunks,
+    /// The same, packed with gzip if the client accepts that.
+    PackedChunks,
+    /// The true `Content-Length` twice.
+    Repeated,
+    /// Two different ones.
+    Different,
 }
 
 /// How a `Link` header misleads.
@@ -139,6 +157,10 @@ impl FaultKind {
             Self::Refuse => "refuse",
             Self::Truncate(_) => "truncate",
             Self::WrongContentLength => "wrong-content-length",
+            Self::AmbiguousLength(AmbiguousLength::Chunks) => "length-and-chunks",
+            Self::AmbiguousLength(AmbiguousLength::PackedChunks) => "length-and-packed-chunks",
+            Self::AmbiguousLength(AmbiguousLength::Repeated) => "repeated-length",
+            Self::AmbiguousLength(AmbiguousLength::Different) => "different-lengths",
             Self::BrokenChunk => "broken-chunk",
             Self::SlowBody { .. } => "slow-body",
             Self::Hang => "hang",
@@ -164,6 +186,7 @@ impl FaultKind {
             Self::BadLink(BadLink::OtherHost(_)) => "link-to-other-host",
             Self::BadLink(BadLink::Endless) => "link-endless",
             Self::ShiftPage(_) => "shifted-page",
+            Self::AnswerTo(_) => "answer-to-another",
             Self::Json(..) => "json",
         }
     }

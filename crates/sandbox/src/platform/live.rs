@@ -136,7 +136,7 @@ fn who_am_i(key: &Key, organization: &Organization) -> Value {
     let Organization { id, slug, name, trusted_keys } = organization;
     json!({
         "organization": { "id": id, "slug": slug, "name": name },
-        "key_id": "key_1", "key_prefix": "epk_", "role": key.role.name(), "trusted_keys": trusted_keys,
+        "key_id": "key_1", "key_prefix": "evp_", "role": key.role.name(), "trusted_keys": trusted_keys,
     })
 }
 

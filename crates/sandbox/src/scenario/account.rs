@@ -24,8 +24,9 @@ pub const DEMO_CLOUD_ROLE_ARN: &str = "arn:aws:iam::123456789012:role/evidence-r
 pub const DEMO_CLOUD_EXTERNAL_ID: &str = "acme-evidence-2026";
 
 /// The permissions for collecting.
-const READING: [&str; 5] = [
+const READING: [&str; 6] = [
     "iam:GetAccountPasswordPolicy",
+    "iam:GetAccountSummary",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
     "cloudtrail:GetEventSelectors",

@@ -99,6 +99,12 @@ impl Call {
         }
     }
 
+    /// The same request for another path.
+    pub(crate) fn with_path(&self, path: &str) -> Self {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        Self { path: path.to_owned(), ..self.with_query(query.to_owned()) }
+    }
+
     /// The value of a query parameter, as sent.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query

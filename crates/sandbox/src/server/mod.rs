@@ -12,7 +12,7 @@ mod options;
 mod spelling;
 mod tally;
 
-pub(crate) use answer::{Action, Answer, Call, identity_etag, uuid};
+pub(crate) use answer::{Action, Answer, Call, gzip, identity_etag, uuid};
 pub(crate) use backend::{Backend, Backing, Settings, State};
 pub(crate) use connection::{End, Plan, Step};
 pub(crate) use held::{Held, Hosted};

@@ -2,7 +2,7 @@
 
 use crate::client::{get, get_with, request, send};
 use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Token};
-use sandbox::{BadLink, Body, Fault, FaultKind, Server};
+use sandbox::{AmbiguousLength, BadLink, Body, Fault, FaultKind, Server};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -119,6 +119,20 @@ fn bodies_that_are_cut_or_lie_about_their_length() {
 
     let (head, body) = wire(&with(FaultKind::WrongContentLength)).unwrap();
     assert_eq!((length(&head), body.len()), (whole / 2, whole));
+
+    for (how, lengths, chunked) in [
+        (AmbiguousLength::Chunks, 1, true),
+        (AmbiguousLength::PackedChunks, 1, true),
+        (AmbiguousLength::Repeated, 2, false),
+        (AmbiguousLength::Different, 2, false),
+    ] {
+        let (head, body) = wire(&with(FaultKind::AmbiguousLength(how))).unwrap();
+        let head = head.to_lowercase();
+        assert_eq!(head.matches("content-length: ").count(), lengths, "{head}");
+        assert_eq!(head.contains("transfer-encoding: chunked"), chunked, "{head}");
+        let length = if chunked { format!("{whole:x}").len() + 2 + whole + 7 } else { whole };
+        assert_eq!(body.len(), length, "{head}");
+    }
 
     let (head, body) = wire(&with(FaultKind::BrokenChunk)).unwrap();
     assert!(head.contains("transfer-encoding: chunked"));

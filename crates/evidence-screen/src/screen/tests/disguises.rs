@@ -43,6 +43,53 @@ fn in_lines(text: &str, width: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// UTF-16 without a byte order mark; the mark is no text.
+fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(to_bytes).collect()
+}
+
+/// Numbers, entities, wide characters and quotes.
+fn spelled_out(secret: &str) -> Vec<(String, String)> {
+    let hex = hex::encode(secret);
+    let pairs = |between: &str| {
+        let pairs = hex.as_bytes().chunks(2).map(String::from_utf8_lossy);
+        pairs.collect::<Vec<_>>().join(between)
+    };
+    let wide = |letter: char| match letter {
+        '!'..='~' => char::from_u32(u32::from(letter) + 0xfee0).unwrap_or(letter),
+        other => other,
+    };
+    let (little, big) = (utf16(secret, u16::to_le_bytes), utf16(secret, u16::to_be_bytes));
+    let marked = [vec![0xff, 0xfe], little.clone()].concat();
+    vec![
+        ("hex".into(), hex.clone()),
+        ("hex, upper case".into(), hex.to_uppercase()),
+        ("hex, spaces".into(), pairs(" ")),
+        ("hex, colons".into(), pairs(":")),
+        ("hex, 0x".into(), format!("0x{}", pairs(", 0x"))),
+        ("hex in lines".into(), in_lines(&hex, 30)),
+        ("entities".into(), each(secret, |letter| format!("&#{};", u32::from(letter)))),
+        ("entities, hex".into(), each(secret, |letter| format!("&#x{:X};", u32::from(letter)))),
+        ("entities, without an end".into(), each(secret, |letter| format!("&#{:03}", u32::from(letter)))),
+        ("entities, twice".into(), each(secret, |letter| format!("&amp;#{};", u32::from(letter)))),
+        ("one entity".into(), secret.replace('_', "&lowbar;").replace('-', "&hyphen;")),
+        ("full width".into(), each(secret, |letter| wide(letter).to_string())),
+        ("UTF-16".into(), String::from_utf8_lossy(&little).into_owned()),
+        ("UTF-16, big-endian".into(), String::from_utf8_lossy(&big).into_owned()),
+        ("UTF-16 in base64".into(), STANDARD.encode(&little)),
+        ("UTF-16 with a mark in base64".into(), STANDARD.encode(&marked)),
+        ("UTF-16, big-endian, in base64".into(), STANDARD.encode(&big)),
+        ("UTF-16 in hex".into(), hex::encode(&little)),
+        ("shell, empty quotes".into(), cut(secret, "''")),
+        ("shell, two words".into(), format!("'{}'", cut(secret, "''"))),
+        ("shell, mixed quotes".into(), format!("'{}\"", cut(secret, "'\""))),
+        ("shell, one quote".into(), format!("{}\"", cut(secret, "\""))),
+        ("plus".into(), format!("\"{}\"", cut(secret, "\" + \""))),
+        ("dot".into(), format!("'{}'", cut(secret, "' . '"))),
+        ("two literals".into(), format!("\"{}\"", cut(secret, "\"\n    \""))),
+    ]
+}
+
 /// The disguises that every credential can have, with their names.
 fn disguises(secret: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = vec![
@@ -67,6 +114,7 @@ fn disguises(secret: &str) -> Vec<(String, String)> {
         ("base64 of octal".into(), STANDARD.encode(each_byte(secret, |byte| format!("\\{byte:03o}")))),
         ("zero width in base64".into(), STANDARD.encode(cut(secret, "\u{200b}"))),
     ];
+    all.extend(spelled_out(secret));
     for before in 0..6 {
         let text = format!("{}{secret}, once", "x: y, "[..before].trim_start());
         all.push((format!("base32, offset {before}"), base32(text.as_bytes())));

@@ -11,6 +11,9 @@ fn table() -> String {
     table.push_str(&format!(
         "| `{OWN_CREDENTIAL}` | The collector's own credentials, in any of the forms above | high | |\n"
     ));
+    table.push_str(&format!(
+        "| `{ENTANGLED}` | A text with too much in too many layers to search all of it | high | |\n"
+    ));
     for rule in PATTERNS {
         let confidence = match rule.confidence {
             Confidence::High => "high",

@@ -1,4 +1,6 @@
 mod clean;
+mod corpus;
+mod cuts;
 mod disguises;
 mod documentation;
 mod secrets;
@@ -8,7 +10,9 @@ use std::sync::OnceLock;
 
 use fastrand::Rng;
 
+use super::rule::compile;
 use super::*;
+use crate::patterns::{PATTERNS, Pattern};
 
 /// Long enough to be searched for, with signs that every encoding writes differently.
 const OWN_SECRET: &str = "s3cr3t/own+credential=of~the?collector";

@@ -49,6 +49,7 @@ fn alphabet(name: &str) -> Option<String> {
         "HEX" => HEX.to_uppercase(),
         "base32" => format!("{UPPER}234567"),
         "base32lower" => format!("{LOWER}234567"),
+        "base58" => format!("{LOWER}{UPPER}{DIGITS}").replace(['l', 'I', 'O', '0'], ""),
         "base36" => format!("{LOWER}{DIGITS}"),
         "BASE36" => format!("{UPPER}{DIGITS}"),
         "bech32" => "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".to_string(),

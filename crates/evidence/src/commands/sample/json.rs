@@ -4,10 +4,11 @@
 use std::io;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Rows as List, write_json};
+use evidence_bundle::document::Rows as List;
 use evidence_bundle::read::VerifiedBundle;
 use serde::Serialize;
 
+use super::super::print::json;
 use super::{Rows, created, filters};
 use crate::cli::{SampleArgs, SampleFrom};
 
@@ -119,5 +120,5 @@ fn report<'a, I: Serialize>(
 }
 
 fn write(report: &impl Serialize) -> io::Result<()> {
-    write_json(io::BufWriter::new(io::stdout().lock()), report)
+    json(io::BufWriter::new(io::stdout().lock()), report)
 }

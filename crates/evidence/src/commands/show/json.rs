@@ -3,14 +3,12 @@
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{
-    Counts, EvidenceReference, FallibleRows, Rows, SourcePopulation, write_json,
-};
+use evidence_bundle::document::{Counts, EvidenceReference, FallibleRows, Rows, SourcePopulation};
 use evidence_bundle::read::VerifiedBundle;
-use evidence_bundle::text::is_deceptive;
 use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
+use super::super::print::json;
 use super::{Control, Row, spooled};
 
 /// One JSON document per line, held until the bundle is verified.
@@ -107,43 +105,6 @@ impl Lines {
             controls: Rows::new(controls),
             checks: FallibleRows::new(checks),
         };
-        write_json(Undeceptive(io::BufWriter::new(out)), &report)
-    }
-}
-
-/// Writes characters that could deceive on a terminal as JSON escapes; the values do not change.
-struct Undeceptive<W>(W);
-
-impl<W: Write> Write for Undeceptive<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The serializer never splits a character between writes.
-        let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
-        for character in text.chars() {
-            match character {
-                '\n' => self.0.write_all(b"\n")?,
-                _ if is_deceptive(character) => write!(self.0, "\\u{:04x}", u32::from(character))?,
-                _ => write!(self.0, "{character}")?,
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_value_stays_the_same() {
-        let value = "caf\u{e9} \u{1b}[2J \u{202e}x\u{7f}\u{9b}\u{2028}\n";
-        let mut out = Vec::new();
-        write_json(Undeceptive(&mut out), &value).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(!text.trim_end().chars().any(is_deceptive), "{text:?}");
-        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), value);
+        json(io::BufWriter::new(out), &report)
     }
 }

@@ -115,9 +115,14 @@ impl Access {
     }
 
     /// The provider's time, if known; else this machine's.
-    pub(super) fn now(&self) -> Timestamp {
+    fn now(&self) -> Timestamp {
+        self.by_provider(self.clock.now())
+    }
+
+    /// A time of this machine as the provider's clock would show it, if their difference is known.
+    pub(super) fn by_provider(&self, time: Timestamp) -> Timestamp {
         let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
-        self.clock.now().checked_add(skew).unwrap_or_else(|_| self.clock.now())
+        time.checked_add(skew).unwrap_or(time)
     }
 
     /// A warning if this machine's clock is wrong.

@@ -7,6 +7,7 @@ use super::interpret::{self, Users};
 use super::listing::{Listing, Period, Whose};
 use super::record::{Assignment, Role, User};
 use super::scopes::OAuthScope;
+use super::subject;
 use super::wire::{self, Activity, Page, TokenAnswer};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
@@ -49,6 +50,7 @@ pub(super) static TOKEN: Call<TokenAnswer> = Call {
     // A token is about 1 kB, and the answer contains little else.
     limit: 64 * 1024,
     parse: wire::token,
+    subject: None,
     keep: None,
 };
 
@@ -77,10 +79,11 @@ const fn users(name: &'static str, purpose: &'static str, times: &'static str) -
             // A page of 500 users with ten fields each is about 190 kB.
             limit: 8 * MIB,
             parse: wire::users,
+            subject: Some(subject::USERS),
             keep: None,
         },
         scope: OAuthScope::Users,
-        fields: "kind,nextPageToken,users(id,primaryEmail,suspended,archived,isEnrolledIn2Sv,isEnforcedIn2Sv,isAdmin,\
+        fields: "kind,nextPageToken,users(id,customerId,primaryEmail,suspended,archived,isEnrolledIn2Sv,isEnforcedIn2Sv,isAdmin,\
                  isDelegatedAdmin,lastLoginTime,creationTime)",
         // Enough for 600,000 users, which the budget is sized for.
         pages: 1_200,
@@ -100,6 +103,7 @@ pub(super) static ROLES: Paged<Role> = Paged {
         // A page of 100 roles with four fields each is about 20 kB.
         limit: MIB,
         parse: wire::roles,
+        subject: None,
         keep: None,
     },
     scope: OAuthScope::Roles,
@@ -120,6 +124,7 @@ pub(super) static ASSIGNMENTS: Paged<Assignment> = Paged {
         // A page of 200 assignments is about 50 kB.
         limit: 2 * MIB,
         parse: wire::assignments,
+        subject: None,
         keep: None,
     },
     scope: OAuthScope::Roles,
@@ -141,10 +146,11 @@ pub(super) static ACTIVITIES: Paged<Activity> = Paged {
         // A page of 1,000 activities is about 500 kB; an activity with many events is longer.
         limit: 16 * MIB,
         parse: wire::activities,
+        subject: Some(subject::ACTIVITIES),
         keep: None,
     },
     scope: OAuthScope::Reports,
-    fields: "kind,nextPageToken,items(id(time,uniqueQualifier),actor(email,callerType),\
+    fields: "kind,nextPageToken,items(id(time,uniqueQualifier,customerId),actor(email,callerType),\
              events(name,parameters(name,value)))",
     // 100,000 activities of one event in half a year, of about 600 bytes each.
     pages: 100,

@@ -8,6 +8,7 @@ use url::Url;
 use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
+use crate::origin::OwnHosts;
 use crate::rule::Rule;
 use crate::source::Configured;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
@@ -15,6 +16,10 @@ use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
+
+/// The provider's own address.
+pub(crate) static OWN_HOSTS: OwnHosts =
+    OwnHosts { shown: "`https://admin.googleapis.com`", is_own: |host| host == "admin.googleapis.com" };
 
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));

@@ -24,11 +24,12 @@ use super::scopes::OAuthScope;
 use super::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
 use super::wire::{Activity, TokenAnswer};
 use super::{AltCloudSession, NAME};
+use crate::clock;
 use crate::env::Env;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Client, ClientSettings, Proxy};
+use evidence_http::{Client, ClientSettings, Meta, Proxy};
 
 /// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -49,6 +50,16 @@ pub(super) struct Firsts {
     pub(super) events: Option<Recorded<Activity>>,
 }
 
+impl Firsts {
+    /// The answers.
+    fn metas(&self) -> impl Iterator<Item = &Meta> {
+        let users = self.users.iter().filter_map(|(_, (first, _))| Some(&first.as_ref().ok()?.meta));
+        let roles = self.roles.iter().filter_map(|(first, _)| Some(&first.as_ref().ok()?.meta));
+        let events = self.events.iter().filter_map(|(first, _)| Some(&first.as_ref().ok()?.meta));
+        users.chain(roles).chain(events)
+    }
+}
+
 /// The service account that the configured variable names.
 pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {
     let variable = &config.credentials_env;
@@ -67,12 +78,14 @@ pub(super) async fn connect(
     let access = access(&config, account, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
-    let tested = test(&config, &access, &mut warnings).await;
+    let tested = test(&config, &access, &surroundings.env, &mut warnings).await;
     let (refused, firsts, period) = tested.map_err(|error| {
         let (requests, retries) = access.requests();
         error.after(requests, retries)
     })?;
-    warnings.extend(access.warning());
+    let first = firsts.metas().next();
+    let skewed = || clock::skewed(first?, NAME, config.organization());
+    warnings.extend(access.warning().or_else(skewed));
     let scopes = OAuthScope::needed(&config.rules);
     let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
     Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
@@ -119,6 +132,7 @@ type Tested = (Vec<(OAuthScope, String)>, Firsts, Period);
 async fn test(
     config: &AltCloudConfig,
     access: &Access,
+    env: &Env,
     warnings: &mut Vec<Warning>,
 ) -> Result<Tested, ConnectError> {
     let (scopes, refused) = tokens(config, access).await?;
@@ -130,7 +144,11 @@ async fn test(
         );
         warnings.push(warn("scope_not_delegated", text, config.organization()));
     }
-    let end = access.now();
+    // A given time does not depend on this machine's clock.
+    let end = match env.fixed_time() {
+        Some(_) => env.started(),
+        None => access.by_provider(env.started()),
+    };
     let start = end.checked_sub(SignedDuration::from_hours(24 * LOG_DAYS)).unwrap_or(end);
     // Whole seconds: the provider's pattern allows fractions, but none of its documentation shows any.
     let whole = |time: jiff::Timestamp| jiff::Timestamp::from_second(time.as_second()).unwrap_or(time);

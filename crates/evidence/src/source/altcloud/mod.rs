@@ -24,6 +24,7 @@ mod record;
 pub mod rules;
 mod scopes;
 mod service_account;
+mod subject;
 mod wire;
 
 use evidence_bundle::document::{Identity, Warning};
@@ -31,7 +32,6 @@ use futures_util::future::{BoxFuture, join, join_all};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
-use url::Url;
 
 use self::access::Access;
 use self::calls::{ACTIVITIES, EVENTS};
@@ -48,6 +48,7 @@ use super::{
 use crate::env::Env;
 use crate::number::saturating_u64;
 use crate::observation::SourceName;
+use crate::origin::{NamedBy, Origin};
 use crate::rule::Rule;
 
 /// The name of this source.
@@ -94,10 +95,19 @@ impl Configured for AltCloudConfig {
         }
     }
 
-    fn hosts(&self, env: &Env) -> Vec<Url> {
-        let account = connect::account(self, env).ok();
-        let exchange = account.map(|loaded| loaded.account.token_uri);
-        exchange.into_iter().chain([self.api_url.clone()]).collect()
+    fn origins(&self, env: &Env) -> Vec<Origin> {
+        let variable = &self.credentials_env;
+        let origin =
+            |url, named_by| Origin { sender: NAME.id(), url, variables: vec![variable.clone()], named_by };
+        let exchange = connect::account(self, env).ok().map(|loaded| {
+            let named_by = NamedBy {
+                key: "sources.altcloud.credentials_env",
+                file: format!("the credentials file in {variable}"),
+                own: &service_account::OWN_HOSTS,
+            };
+            origin(loaded.account.token_uri, Some(named_by))
+        });
+        exchange.into_iter().chain([origin(self.api_url.clone(), None)]).collect()
     }
 
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {

@@ -59,6 +59,9 @@ pub(super) struct User {
     /// The user's id.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) id: Field<String>,
+    /// The customer. Not a field of the artifact.
+    #[serde(default, skip_serializing)]
+    pub(super) customer_id: Field<String>,
     /// The primary address.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) primary_email: Field<String>,

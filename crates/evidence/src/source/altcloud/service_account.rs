@@ -9,17 +9,26 @@ use std::path::Path;
 
 use evidence_os::access::{self, Access};
 use evidence_os::input;
+use evidence_settings::format::is_loopback;
 use pkcs8::SecretDocument;
 use ring::rsa::KeyPair as RsaKeyPair;
 use serde_json::{Map, Value};
-use url::{Host, Url};
+use url::Url;
 use zeroize::Zeroizing;
+
+use crate::origin::OwnHosts;
 
 /// The provider's own file is 2.4 kB; a larger file than this is something else.
 const FILE_LIMIT: u64 = 64 * 1024;
 
 /// The default address of the exchange.
 const DEFAULT_TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
+
+/// The provider's own hosts that exchange assertions for tokens, present and past.
+pub(super) static OWN_HOSTS: OwnHosts = OwnHosts {
+    shown: "`https://oauth2.googleapis.com`, `https://accounts.google.com`, `https://www.googleapis.com`",
+    is_own: |host| matches!(host, "oauth2.googleapis.com" | "accounts.google.com" | "www.googleapis.com"),
+};
 
 /// The maximum length of a path: anything longer is probably the file's content.
 const PATH_LIMIT: usize = 512;
@@ -278,13 +287,10 @@ fn private_key(pem: &str) -> Result<RsaKeyPair, ServiceAccountError> {
 fn address(text: &str) -> Result<Url, ServiceAccountError> {
     let bad = |what: &str| download(format!("has a token_uri that {what}"));
     let url = Url::parse(text).map_err(|_| bad("is not a URL"))?;
-    let loopback = match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-        None => return Err(bad("names no host")),
-    };
-    if !(url.scheme() == "https" || (url.scheme() == "http" && loopback)) {
+    if url.host().is_none() {
+        return Err(bad("names no host"));
+    }
+    if !(url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url))) {
         return Err(bad("is not https"));
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

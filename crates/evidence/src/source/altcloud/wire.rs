@@ -104,6 +104,8 @@ pub(super) struct ActivityId {
     pub(super) time: Field<String>,
     #[serde(default)]
     pub(super) unique_qualifier: Field<String>,
+    #[serde(default)]
+    pub(super) customer_id: Field<String>,
 }
 
 /// One event of an activity.

@@ -9,7 +9,7 @@ use super::config::{CloudConfig, Extent};
 use super::endpoint::Region;
 use super::found::{not_asked, unread};
 use super::interpret::{Policy, ReadResult, Unread};
-use super::record::Trail;
+use super::record::{AccountSummary, Trail};
 use super::trails::Known;
 use super::wire::LogGroupPage;
 use crate::number::saturating_u64;
@@ -53,6 +53,8 @@ pub(super) struct Account {
 pub(super) struct FirstAnswers {
     /// The password policy, if CC6.1 is collected.
     pub(super) policy: Option<ReadResult<Policy>>,
+    /// The account's summary, with the policy.
+    pub(super) summary: Option<ReadResult<AccountSummary>>,
     /// The data of each region, if CC7.2 is collected.
     pub(super) regions: Vec<RegionFirst>,
     /// All requests of the test.
@@ -71,6 +73,8 @@ pub(super) struct RegionFirst {
 #[derive(Default)]
 pub(super) struct AccountPlan {
     pub(super) requests: u64,
+    /// The requests that depend on the answers to the others.
+    pub(super) more_requests: u64,
     pub(super) artifacts: Vec<(&'static str, u64)>,
     pub(super) missing: Vec<String>,
     pub(super) log_groups: u64,
@@ -89,11 +93,16 @@ impl Account {
     /// each.
     pub(super) async fn plan(&self) -> AccountPlan {
         let mut plan = AccountPlan::default();
-        let AccountPlan { requests, artifacts, missing, log_groups } = &mut plan;
+        let AccountPlan { requests, more_requests, artifacts, missing, log_groups } = &mut plan;
         if let Some(policy) = &self.first.policy {
             *requests += 1;
             artifacts.push(("password policy", u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
             missing.extend(failed(policy));
+        }
+        if let Some(summary) = &self.first.summary {
+            *requests += 1;
+            artifacts.push(("account summary", u64::from(summary.is_ok())));
+            missing.extend(failed(summary));
         }
         if self.config.wants_regions() {
             let read = self.first.regions.iter().any(|region| region.trails.is_ok());
@@ -111,7 +120,12 @@ impl Account {
             *requests += saturating_u64(self.first.regions.len()) + pages + trails + selectors;
             *log_groups = groups.iter().map(|region| region.in_scope()).sum();
             artifacts.push(("audit trails", u64::from(read)));
-            artifacts.push(("trail status", trails));
+            // The first trail that passes is looked at in every other region too, and each one that fails there.
+            let elsewhere =
+                || known.iter().filter_map(|known| Some(saturating_u64(self.elsewhere(known)?.len())));
+            *more_requests = elsewhere().sum();
+            let elsewhere = elsewhere().next().unwrap_or(0);
+            artifacts.push(("trail status", trails + elsewhere));
             artifacts.push(("event selectors", selectors));
             artifacts.push(("log groups", u64::from(groups_read)));
         }
@@ -135,6 +149,11 @@ impl Opened {
 }
 
 impl FirstAnswers {
+    /// Whether the account certainly has no user.
+    pub(super) fn has_no_users(&self) -> bool {
+        matches!(&self.summary, Some(Ok((AccountSummary { users: 0 }, _))))
+    }
+
     /// The requests for `action`, in one region if it is given.
     pub(super) fn asked<T>(&self, action: &Action<T>, region: Option<&Region>) -> Vec<Asked> {
         let is_meant = |asked: &&Asked| match asked.path.split_once(' ') {

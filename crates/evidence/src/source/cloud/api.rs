@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures_util::FutureExt as _;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
@@ -13,15 +13,16 @@ use url::form_urlencoded::Serializer;
 use super::NAME;
 use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
+    GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
 };
 use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::login::{Login, Renewal};
-use super::record::{EventSelectors, PasswordPolicy, Trail, TrailStatus};
+use super::record::{AccountSummary, EventSelectors, PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
-use super::wire::{Caller, LogGroupPage};
+use super::subject;
+use super::wire::{Caller, LogGroupPage, RoleLogin};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
 use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
@@ -41,6 +42,15 @@ pub(super) struct Host {
     login: Arc<Login>,
     endpoint: ServiceEndpoint,
     region: Region,
+    account: Arc<OnceLock<String>>,
+}
+
+/// When a run began.
+#[derive(Debug, Clone, Copy)]
+struct Began {
+    at: Timestamp,
+    /// Whether the time was given, and so does not depend on this machine's clock.
+    is_fixed: bool,
 }
 
 /// The hosts of one run, each created on first use. Each has its own gate, so that a refusal in one region does not
@@ -49,7 +59,10 @@ pub(super) struct Hosts {
     first: Arc<Host>,
     login: Arc<Login>,
     skew: Arc<Skew>,
+    began: Began,
     address: Option<url::Url>,
+    /// The account, once it is known.
+    account: Arc<OnceLock<String>>,
     others: Mutex<HashMap<(Service, Region), Arc<Host>>>,
 }
 
@@ -81,8 +94,13 @@ impl Hosts {
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
         let client = Client::new(settings, Arc::new(dialect), clock, watch)?;
-        let first = Arc::new(Host { client, login: Arc::clone(&login), endpoint, region: home.clone() });
-        Ok(Hosts { first, login, skew, address, others: Mutex::default() })
+        let account = Arc::<OnceLock<String>>::default();
+        let (first_login, first_account) = (Arc::clone(&login), Arc::clone(&account));
+        let first =
+            Host { client, login: first_login, endpoint, region: home.clone(), account: first_account };
+        let env = &surroundings.env;
+        let began = Began { at: env.started(), is_fixed: env.fixed_time().is_some() };
+        Ok(Hosts { first: Arc::new(first), login, skew, began, address, account, others: Mutex::default() })
     }
 
     /// The same hosts, called with the role's temporary credentials, which are renewed before they expire.
@@ -91,29 +109,41 @@ impl Hosts {
         role: &AssumedRole,
         surroundings: &Surroundings,
     ) -> Result<Hosts, CallError> {
-        let credentials = self.first.assume_role(role).await?.value;
+        let credentials = self.first.assume_role(role).await?.value.credentials;
         surroundings.screen.learn(credentials.secrets());
         let (sts, role) = (Arc::clone(&self.first), role.clone());
         let ask = move || {
             let (sts, role) = (Arc::clone(&sts), role.clone());
-            async move { Ok(sts.assume_role(&role).await?.value) }.boxed()
+            async move { Ok(sts.assume_role(&role).await?.value.credentials) }.boxed()
         };
         let (skew, clock) = (Arc::clone(&self.skew), surroundings.env.clock.clone());
         let now = move || clock.now().as_second().saturating_add(skew.seconds());
         let screen = Arc::clone(&surroundings.screen);
         let renewal = Renewal { ask: Box::new(ask), now: Box::new(now), screen };
         let login = Arc::new(Login::new(credentials, Some(renewal)));
-        let first = Arc::new(self.sibling(&login, &self.first.endpoint, &self.first.region));
+        let account = Arc::default();
+        let first = Arc::new(self.sibling(&login, &account, &self.first.endpoint, &self.first.region));
         let (skew, address) = (Arc::clone(&self.skew), self.address.clone());
-        Ok(Hosts { first, login, skew, address, others: Mutex::default() })
+        Ok(Hosts { first, login, skew, began: self.began, address, account, others: Mutex::default() })
+    }
+
+    /// Says which account the credentials belong to: from now on, answers about others are refused.
+    pub(super) fn belong_to(&self, account: &str) {
+        self.account.get_or_init(|| account.to_string());
     }
 
     /// A host with its own gate, whose requests count towards the total.
-    fn sibling(&self, login: &Arc<Login>, endpoint: &ServiceEndpoint, region: &Region) -> Host {
+    fn sibling(
+        &self,
+        login: &Arc<Login>,
+        account: &Arc<OnceLock<String>>,
+        endpoint: &ServiceEndpoint,
+        region: &Region,
+    ) -> Host {
         let (login, endpoint, skew) = (Arc::clone(login), endpoint.clone(), Arc::clone(&self.skew));
         let dialect = CloudDialect { login: Arc::clone(&login), endpoint: endpoint.clone(), skew };
         let client = self.first.client.sibling(Arc::new(dialect));
-        Host { client, login, endpoint, region: region.clone() }
+        Host { client, login, endpoint, region: region.clone(), account: Arc::clone(account) }
     }
 
     /// The STS host, which identifies the credentials.
@@ -128,7 +158,7 @@ impl Hosts {
             return Some(Arc::clone(host));
         }
         let endpoint = ServiceEndpoint::new(service, region, self.address.as_ref())?;
-        let host = Arc::new(self.sibling(&self.login, &endpoint, region));
+        let host = Arc::new(self.sibling(&self.login, &self.account, &endpoint, region));
         others.insert((service, region.clone()), Arc::clone(&host));
         Some(host)
     }
@@ -160,6 +190,13 @@ impl Hosts {
         paused.chain([self.first.client.paused()]).max().unwrap_or(SignedDuration::ZERO)
     }
 
+    /// When the run began, from which ages count: by the provider's clock, as far as it is known to differ.
+    pub(super) fn began(&self) -> Timestamp {
+        let Began { at, is_fixed } = self.began;
+        let skew = SignedDuration::from_secs(if is_fixed { 0 } else { self.skew() });
+        at.checked_add(skew).unwrap_or(at)
+    }
+
     /// How many seconds this machine's clock is behind the provider's, if a refusal revealed it; else 0.
     pub(super) fn skew(&self) -> i64 {
         self.skew.seconds()
@@ -167,39 +204,43 @@ impl Hosts {
 }
 
 impl Host {
-    pub(super) async fn assume_role(&self, role: &AssumedRole) -> Result<Answered<Credentials>, CallError> {
+    pub(super) async fn assume_role(&self, role: &AssumedRole) -> Result<Answered<RoleLogin>, CallError> {
         let mut question = vec![
             ("RoleArn", Value::from(role.arn.as_str())),
             ("RoleSessionName", Value::from(SESSION_NAME)),
             ("DurationSeconds", Value::from(role.duration)),
         ];
         question.extend(role.external_id.as_deref().map(|id| ("ExternalId", Value::from(id))));
-        self.ask(&ASSUME_ROLE, &question).await
+        self.ask(&ASSUME_ROLE, &question, Some(&role.arn)).await
     }
 
     pub(super) async fn caller_identity(&self) -> Result<Answered<Caller>, CallError> {
-        self.ask(&GET_CALLER_IDENTITY, &[]).await
+        self.ask(&GET_CALLER_IDENTITY, &[], None).await
     }
 
     pub(super) async fn password_policy(&self) -> Result<Answered<PasswordPolicy>, CallError> {
-        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[]).await
+        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], None).await
+    }
+
+    pub(super) async fn account_summary(&self) -> Result<Answered<AccountSummary>, CallError> {
+        self.ask(&GET_ACCOUNT_SUMMARY, &[], None).await
     }
 
     /// The trails that the region shows, including those of other home regions. Otherwise an account whose only trail
     /// is at home in an unconfigured region would seem to have none.
     pub(super) async fn trails(&self) -> Result<Answered<Vec<Trail>>, CallError> {
         let question = [("includeShadowTrails", Value::Bool(true))];
-        self.ask(&DESCRIBE_TRAILS, &question).await
+        self.ask(&DESCRIBE_TRAILS, &question, None).await
     }
 
     pub(super) async fn trail_status(&self, trail: &str) -> Result<Answered<TrailStatus>, CallError> {
         let question = [("Name", Value::from(trail))];
-        self.ask(&GET_TRAIL_STATUS, &question).await
+        self.ask(&GET_TRAIL_STATUS, &question, Some(trail)).await
     }
 
     pub(super) async fn event_selectors(&self, trail: &str) -> Result<Answered<EventSelectors>, CallError> {
         let question = [("TrailName", Value::from(trail))];
-        self.ask(&GET_EVENT_SELECTORS, &question).await
+        self.ask(&GET_EVENT_SELECTORS, &question, Some(trail)).await
     }
 
     /// A page of the log groups with this name prefix: the first page, or the one for `token`.
@@ -211,17 +252,23 @@ impl Host {
         let mut question = vec![("limit", Value::from(PAGE_SIZE))];
         question.extend(beginning.map(|beginning| ("logGroupNamePrefix", Value::from(beginning))));
         question.extend(token.map(|token| ("nextToken", Value::from(token))));
-        self.ask(&DESCRIBE_LOG_GROUPS, &question).await
+        self.ask(&DESCRIBE_LOG_GROUPS, &question, None).await
     }
 
-    async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Result<Answered<T>, CallError> {
+    /// Makes a call about `subject`, or else about the account and the region.
+    async fn ask<T>(
+        &self,
+        action: &Action<T>,
+        question: &[(&str, Value)],
+        subject: Option<&str>,
+    ) -> Result<Answered<T>, CallError> {
         self.login.renew().await?;
         let label = match action.is_regional() {
             true => format!("{} {}", action.permission(), self.region),
             false => action.permission().to_string(),
         };
         let url = self.endpoint.url.clone();
-        let request = match action.service.protocol() {
+        let mut request = match action.service.protocol() {
             Protocol::Query { version } => {
                 let mut form = Serializer::new(String::new());
                 form.append_pair("Action", action.name())
@@ -238,6 +285,8 @@ impl Host {
                 request
             }
         };
+        let region = || Some(subject::of_region(self.account.get()?, self.region.as_str()));
+        request.subject = subject.map(str::to_string).or_else(region);
         self.client.ask(&request, &action.call).await
     }
 }

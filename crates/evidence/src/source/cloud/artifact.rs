@@ -7,10 +7,14 @@ use crate::observation::ArtifactKind;
 pub(super) static PASSWORD_POLICY: ArtifactKind =
     ArtifactKind { name: "password_policy", rules: &[&rules::PASSWORD_POLICY] };
 
+/// `account_summary.json`
+pub(super) static ACCOUNT_SUMMARY: ArtifactKind =
+    ArtifactKind { name: "account_summary", rules: &[&rules::PASSWORD_POLICY] };
+
 /// `audit_trails.json`
 pub(super) static AUDIT_TRAILS: ArtifactKind = ArtifactKind { name: "audit_trails", rules: &[&AUDIT_TRAIL] };
 
-/// `trail_{name}_status.json`
+/// `trail_{name}_status.json`, and `trail_{name}_status_{region}.json` for other regions than its home
 pub(super) static TRAIL_STATUS: ArtifactKind = ArtifactKind { name: "trail_status", rules: &[&AUDIT_TRAIL] };
 
 /// `trail_{name}_event_selectors.json`

@@ -5,19 +5,21 @@
 use serde::Serialize;
 
 use super::NAME;
-use super::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS};
+use super::artifact::{
+    ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS,
+};
 use super::endpoint::{Protocol, Region, Service};
 use super::found::observation;
 use super::record::{
-    AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord,
+    AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord,
     RegionLogGroups, Trail, TrailStatus,
 };
 use super::rules::password;
 use super::rules::retention::Retention;
 use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
-use super::sign::Credentials;
+use super::subject;
 use super::trails;
-use super::wire::{self, Caller, LogGroupPage};
+use super::wire::{self, Caller, LogGroupPage, RoleLogin};
 use crate::observation::{ArtifactKind, Inspection, Seen};
 use crate::rule::{Verdict, reason};
 use crate::source::CollectionItem;
@@ -60,7 +62,7 @@ pub(super) const PAGE_SIZE: u64 = 50;
 const SMALL_LIMIT: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Every call, in the order of a run.
+/// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(ASSUME_ROLE.call, nothing),
     endpoint!(GET_CALLER_IDENTITY.call, nothing),
@@ -69,9 +71,10 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(DESCRIBE_LOG_GROUPS.call, log_groups_offline),
     endpoint!(GET_TRAIL_STATUS.call, status_offline),
     endpoint!(GET_EVENT_SELECTORS.call, selectors_offline),
+    endpoint!(GET_ACCOUNT_SUMMARY.call, summary_offline),
 ];
 
-pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
+pub(super) static ASSUME_ROLE: Action<RoleLogin> = Action {
     service: Service::Sts,
     call: Call {
         name: "sts:AssumeRole",
@@ -81,6 +84,7 @@ pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: wire::assumed_role,
+        subject: Some(subject::ASSUMED_ROLE),
         keep: None,
     },
 };
@@ -95,6 +99,7 @@ pub(super) static GET_CALLER_IDENTITY: Action<Caller> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: Caller::parse,
+        subject: None,
         keep: None,
     },
 };
@@ -109,6 +114,22 @@ pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: wire::password_policy,
+        subject: None,
+        keep: None,
+    },
+};
+
+pub(super) static GET_ACCOUNT_SUMMARY: Action<AccountSummary> = Action {
+    service: Service::Iam,
+    call: Call {
+        name: "iam:GetAccountSummary",
+        purpose: "`password-policy`: whether the account has users",
+        times: "once per account",
+        kind: Some("GetAccountSummary"),
+        media_type: Protocol::FORM,
+        limit: SMALL_LIMIT,
+        parse: wire::account_summary,
+        subject: None,
         keep: None,
     },
 };
@@ -124,6 +145,7 @@ pub(super) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
         // A region shows at most a few dozen trails of about 1 kB, its own and other regions'.
         limit: MIB,
         parse: wire::trails,
+        subject: Some(subject::TRAILS),
         keep: None,
     },
 };
@@ -139,6 +161,7 @@ pub(super) static DESCRIBE_LOG_GROUPS: Action<LogGroupPage> = Action {
         // A page of 50 log groups, each under 2 kB.
         limit: MIB,
         parse: LogGroupPage::parse,
+        subject: Some(subject::LOG_GROUPS),
         keep: None,
     },
 };
@@ -148,11 +171,13 @@ pub(super) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
     call: Call {
         name: "cloudtrail:GetTrailStatus",
         purpose: "`audit-trail`",
-        times: "once per trail, in its home region, even if that is not configured",
+        times: "once per trail, in its home region, even if that is not configured; for the trail that passes, once in \
+                every other configured region",
         kind: Some("GetTrailStatus"),
         media_type: Protocol::JSON,
         limit: SMALL_LIMIT,
         parse: wire::trail_status,
+        subject: None,
         keep: None,
     },
 };
@@ -168,6 +193,7 @@ pub(super) static GET_EVENT_SELECTORS: Action<EventSelectors> = Action {
         // A trail has at most 500 conditions, each an ARN or shorter.
         limit: 2 * MIB,
         parse: wire::event_selectors,
+        subject: Some(subject::EVENT_SELECTORS),
         keep: None,
     },
 };
@@ -184,6 +210,15 @@ fn nothing<T>(_: T) -> Vec<CollectionItem> {
 fn policy_offline(policy: PasswordPolicy) -> Vec<CollectionItem> {
     let verdict = password::judge(&policy);
     inspected(&PASSWORD_POLICY, "password_policy.json", &PasswordPolicyRecord { policy }, verdict)
+}
+
+/// The summary of an account without a password policy.
+fn summary_offline(summary: AccountSummary) -> Vec<CollectionItem> {
+    let verdict = match summary.users {
+        0 => password::without_users(),
+        _ => Verdict::fail(&password::PASSWORD_POLICY_MISSING, "no policy"),
+    };
+    inspected(&ACCOUNT_SUMMARY, "account_summary.json", &summary, verdict)
 }
 
 /// The trails of a region, whose status has not been requested.

@@ -11,18 +11,19 @@ use futures_util::FutureExt as _;
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, OptionFuture, join, join_all};
 use futures_util::stream::{self, BoxStream};
-use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::account::{ACCOUNTS_AT_ONCE, Account, Opened, RegionFirst};
 use super::api::Host;
-use super::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
+use super::artifact::{ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::calls::{
-    Action, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS,
+    Action, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY, GET_ACCOUNT_SUMMARY, GET_EVENT_SELECTORS,
+    GET_TRAIL_STATUS,
 };
-use super::connect::{no_address, warning};
+use super::connect::no_address;
+use super::elsewhere::not_delivering;
 use super::endpoint::{Region, Service};
-use super::found::{host_error, not_asked, not_found, observation};
+use super::found::{host_error, not_asked, not_found, observation, unread_reason};
 use super::interpret::{self, Policy, ReadResult, Unread};
 use super::log_groups::RegionGroups;
 use super::record::{AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
@@ -34,10 +35,10 @@ use super::{CloudSession, NAME};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
-use crate::rule::{Reason, reason};
+use crate::rule::{Verdict, reason};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
-use evidence_http::{Meta, recorded, single_line};
+use evidence_http::{Meta, recorded};
 
 /// The kinds of accounts and regions in the population.
 pub(super) const ACCOUNT: &str = "account";
@@ -169,22 +170,40 @@ impl CloudSession {
 }
 
 impl Account {
+    /// The password policy, and whether anyone has a password.
     fn policy_found(&self) -> Option<CollectionItem> {
         let account = self.number.as_str();
         let requests = self.first.asked(&GET_ACCOUNT_PASSWORD_POLICY, None);
-        let inspection =
-            |seen| Inspection::from(Observation { requests, ..observation(&PASSWORD_POLICY, account, seen) });
-        Some(CollectionItem::Inspected(match self.first.policy.as_ref()? {
+        let (seen, verdict) = match self.first.policy.as_ref()? {
             Ok((Policy::Set(policy), meta)) => {
                 let record = PasswordPolicyRecord { policy: policy.clone() };
-                let seen = self.artifact("password_policy.json", &record, meta);
-                inspection(seen).judged(&rules::PASSWORD_POLICY, account, password::judge(policy))
+                (self.artifact("password_policy.json", &record, meta), Some(password::judge(policy)))
             }
             Ok((Policy::Missing(detail), _)) => {
-                inspection(Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() })
+                (Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }, None)
             }
-            Err(unread) => inspection(unread.seen()),
-        }))
+            Err(unread) => (unread.seen(), None),
+        };
+        let verdict = match (&seen, verdict) {
+            (Seen::Artifact { .. }, Some(verdict)) => verdict,
+            (Seen::Nothing { reason, detail }, _) => Verdict::fail(reason, detail),
+            (seen, _) => {
+                let (reason, detail) = seen.gap().unwrap_or((&reason::NO_EVIDENCE, ""));
+                Verdict::unknown(reason, detail)
+            }
+        };
+        let verdict = if self.first.has_no_users() { password::without_users() } else { verdict };
+        let mut observations = vec![Observation { requests, ..observation(&PASSWORD_POLICY, account, seen) }];
+        observations.extend(self.first.summary.as_ref().map(|summary| {
+            let seen = match summary {
+                Ok((record, meta)) => self.artifact("account_summary.json", record, meta),
+                Err(unread) => unread.seen(),
+            };
+            let requests = self.first.asked(&GET_ACCOUNT_SUMMARY, None);
+            Observation { requests, ..observation(&ACCOUNT_SUMMARY, account, seen) }
+        }));
+        let inspection = Inspection::of(observations).concluded(&rules::PASSWORD_POLICY, account, verdict);
+        Some(CollectionItem::Inspected(inspection))
     }
 
     async fn survey(&self) -> Survey {
@@ -299,9 +318,8 @@ impl Account {
             join(recorded(self.status(known)), OptionFuture::from(selectors))
         }));
         let Trails { mut observations, mut facts } = trails;
-        for ((known, stem), (status, selectors)) in
-            known.iter().zip(trails::file_stems(&known)).zip(statuses.await)
-        {
+        let stems = trails::file_stems(&known);
+        for ((known, stem), (status, selectors)) in known.iter().zip(&stems).zip(statuses.await) {
             let mut of_trail = TrailFacts {
                 name: known.name().to_string(),
                 logs: Criterion::Met(String::new()),
@@ -311,13 +329,25 @@ impl Account {
                 records: Criterion::Met(String::new()),
             };
             let (status, requests) = status;
-            let observation = self.inspect_status(known, &stem, status, &mut of_trail);
+            let observation = self.inspect_status(known, stem, status, &mut of_trail);
             observations.push(Observation { requests, ..observation });
             observations.extend(selectors.map(|(read, requests)| {
-                let observation = self.inspect_selectors(known, &stem, read, &mut of_trail);
+                let observation = self.inspect_selectors(known, stem, read, &mut of_trail);
                 Observation { requests, ..observation }
             }));
             facts.trails.push(of_trail);
+        }
+        // The first trail that would pass must not fail to deliver in another region.
+        let mut looked_at = 0;
+        while let Some((index, trail)) =
+            facts.trails.iter_mut().enumerate().skip(looked_at).find(|(_, trail)| trail.is_good())
+        {
+            looked_at = index + 1;
+            let (Some(known), Some(stem)) = (known.get(index), stems.get(index)) else { break };
+            observations.extend(self.inspect_elsewhere(known, stem, trail).await);
+            if trail.is_good() {
+                break;
+            }
         }
         let account = self.number.as_str();
         CollectionItem::Inspected(Inspection::of(observations).judged(&AUDIT_TRAIL, account, facts.judge()))
@@ -356,15 +386,10 @@ impl Account {
         let mut warnings = Vec::new();
         let seen = match read {
             Ok((status, meta)) => {
-                // Corrected by the known difference from the provider's clock.
-                let skew = SignedDuration::from_secs(self.hosts.skew());
-                let at = meta.received_at.checked_add(skew).unwrap_or(meta.received_at);
                 facts.logs = Criterion::logging(&status);
-                facts.delivers = delivery::of(&status, at);
+                facts.delivers = delivery::of(&status, self.hosts.began());
                 if let Some(error) = delivery::error(&status) {
-                    let (trail, error) = (single_line(known.name()), single_line(error));
-                    let text = format!("the latest delivery of the trail {trail} failed: {error}");
-                    warnings.push(warning("trail_delivery_failed", text, &subject));
+                    warnings.push(not_delivering(known, &error, None));
                 }
                 self.artifact(&format!("{stem}_status.json"), &status, &meta)
             }
@@ -407,14 +432,5 @@ impl Account {
     /// The regions to read, as text.
     pub(super) fn regions_in_words(&self) -> String {
         self.extent.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Why something was not read or cannot be stored; `None` for an artifact.
-fn unread_reason(seen: &Seen) -> Option<&'static Reason> {
-    match seen {
-        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
-        Seen::Nothing { reason, .. } | Seen::Denied { reason, .. } => Some(reason),
-        Seen::Failed(failed) => Some(failed.reason),
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use futures_util::future::{BoxFuture, join, join_all};
+use futures_util::future::{BoxFuture, join, join_all, join3};
 use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
 
@@ -15,7 +15,7 @@ use super::answer::is_unknown_key;
 use super::api::Hosts;
 use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_CALLER_IDENTITY,
+    GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY,
 };
 use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, REGION_VARIABLE};
 use super::endpoint::{Region, Service};
@@ -27,12 +27,13 @@ use super::scope::common_beginning;
 use super::sign::{CredentialError, Credentials};
 use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
+use crate::clock;
 use crate::env::Env;
 use crate::observation::Failed;
 use crate::rule::reason;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure, recorded};
+use evidence_http::{Answered, CallError, FailureKind, HelpTarget, Refused, RequestFailure, recorded};
 use evidence_os::secret::how_to_set;
 
 /// The credentials in the configured variables.
@@ -91,7 +92,9 @@ pub(super) async fn connect(
     };
     let hosts = hosts?;
     let caller = test.caller(&hosts).await;
-    let caller = caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
+    let Answered { value: caller, meta } =
+        caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
+    hosts.belong_to(&caller.account);
     let (config, hosts) = (Arc::new(config), Arc::new(hosts));
     let accounts = if config.accounts.is_empty() {
         let first = first(&config, &config.extent, &hosts, &home).await;
@@ -112,7 +115,8 @@ pub(super) async fn connect(
         let opened: Vec<BoxFuture<'_, Opened>> = opened.collect();
         stream::iter(opened).buffered(ACCOUNTS_AT_ONCE).collect().await
     };
-    let mut warnings: Vec<Warning> = skewed(&hosts, &caller.account).into_iter().collect();
+    let skewed = skewed(&hosts, &caller.account).or_else(|| clock::skewed(&meta, NAME, &caller.account));
+    let mut warnings: Vec<Warning> = skewed.into_iter().collect();
     for opened in &accounts {
         if let Opened::Account(account) = opened {
             account.warn(&mut warnings);
@@ -133,6 +137,7 @@ async fn open(
     let (assumed, asked) = recorded(hosts.assume(&account.role, surroundings)).await;
     match assumed {
         Ok(hosts) => {
+            hosts.belong_to(&account.number);
             let first = first(config, &account.extent, &hosts, home).await;
             Opened::Account(Box::new(Account {
                 config: Arc::clone(config),
@@ -194,9 +199,9 @@ impl Test<'_> {
         Err(error.after(own.requests(), own.retries()))
     }
 
-    async fn caller(&self, hosts: &Hosts) -> Result<Caller, ConnectError> {
+    async fn caller(&self, hosts: &Hosts) -> Result<Answered<Caller>, ConnectError> {
         match hosts.sts().caller_identity().await {
-            Ok(answered) => Ok(answered.value),
+            Ok(answered) => Ok(answered),
             Err(CallError::Refused(refused)) => {
                 Err(self.refused(&GET_CALLER_IDENTITY, &refused, self.config.role.is_some()))
             }
@@ -297,6 +302,7 @@ impl Test<'_> {
             FailureKind::HostFault(_)
             | FailureKind::UnexpectedShape(_)
             | FailureKind::TooLarge { .. }
+            | FailureKind::Foreign(_)
             | FailureKind::Redirect(_) => self.address_help(),
             FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
         };
@@ -334,8 +340,17 @@ async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Regi
         let (trails, groups) = join(trails, groups).await;
         RegionFirst { region: region.clone(), trails, groups }
     }));
-    let ((policy, regions), requests) = recorded(join(policy, regions)).await;
-    FirstAnswers { policy, regions, requests }
+    let summary = async {
+        if !config.wants(&rules::PASSWORD_POLICY) {
+            return None;
+        }
+        Some(match hosts.host(Service::Iam, home) {
+            Some(host) => interpret::of(&GET_ACCOUNT_SUMMARY, None, host.account_summary().await),
+            None => Err(no_address(&GET_ACCOUNT_SUMMARY, home)),
+        })
+    };
+    let ((policy, summary, regions), requests) = recorded(join3(policy, summary, regions)).await;
+    FirstAnswers { policy, summary, regions, requests }
 }
 
 /// A page of a region's log groups: the first, or the one for `token`.
@@ -376,7 +391,9 @@ impl Account {
     /// Warns of what the credentials may not see, with the consequences.
     fn warn(&self, warnings: &mut Vec<Warning>) {
         let account = &self.number;
-        if let Some(policy) = &self.first.policy {
+        if let Some(policy) = &self.first.policy
+            && !self.first.has_no_users()
+        {
             warnings.extend(denied(policy, "the password policy will be not verifiable", account));
         }
         for RegionFirst { region, trails, groups } in &self.first.regions {

@@ -7,6 +7,14 @@ use std::fmt;
 
 use url::Url;
 
+use crate::origin::OwnHosts;
+
+/// The provider's own addresses: a service and a region. Other names in the provider's domains can be rented.
+pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
+    shown: "the addresses of the services, such as `https://sts.eu-central-1.amazonaws.com`,",
+    is_own: is_own_host,
+};
+
 /// The services, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Service {
@@ -187,9 +195,61 @@ impl ServiceEndpoint {
     }
 }
 
+/// Whether one of the services has this host in some region.
+fn is_own_host(host: &str) -> bool {
+    // The hosts of IAM that name no region are those of these partitions.
+    let partitions = ["us-east-1", "us-gov-west-1"];
+    let regions = host.split('.').nth(1).into_iter().chain(partitions).filter_map(Region::new);
+    regions.into_iter().any(|region| {
+        Service::ALL.into_iter().any(|service| {
+            let endpoint = ServiceEndpoint::new(service, &region, None);
+            endpoint.is_some_and(|endpoint| endpoint.url.host_str() == Some(host))
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_service_in_a_region_is_the_providers_own() {
+        for host in [
+            "sts.eu-central-1.amazonaws.com",
+            "logs.ap-southeast-3.amazonaws.com",
+            "cloudtrail.us-gov-east-1.amazonaws.com",
+            "iam.amazonaws.com",
+            "iam.us-gov.amazonaws.com",
+            "iam.cn-north-1.amazonaws.com.cn",
+            "sts.cn-northwest-1.amazonaws.com.cn",
+        ] {
+            assert!(is_own_host(host), "{host}");
+        }
+        for host in [
+            "amazonaws.com",
+            "sts.amazonaws.com.evil.example",
+            "bucket.s3.amazonaws.com",
+            "bucket.s3.eu-central-1.amazonaws.com",
+            "s3.eu-central-1.amazonaws.com",
+            "evil.eu-central-1.amazonaws.com",
+            "sts.eu-central-1.amazonaws.com.",
+            "sts.eu-central-1.amazonaws.com.cn",
+            "sts.cn-north-1.amazonaws.com",
+            "sts.us-iso-east-1.amazonaws.com",
+            "sts.eu-central-1.vpce.amazonaws.com",
+            "vpce-1.sts.eu-central-1.vpce.amazonaws.com",
+            "abc.execute-api.eu-central-1.amazonaws.com",
+            "name-1.eu-central-1.elb.amazonaws.com",
+            "ec2-203-0-113-1.eu-central-1.compute.amazonaws.com",
+            "sts.compute-1.amazonaws.com",
+            "sts.eu-central-1.evil.example",
+            "sts.eu-central-1.amazonaws.co",
+            "x.sts.eu-central-1.amazonaws.com",
+            "",
+        ] {
+            assert!(!is_own_host(host), "{host}");
+        }
+    }
 
     #[test]
     fn the_addresses_of_each_partition() {

@@ -39,3 +39,12 @@ fn failed(reason: &'static Reason, message: String) -> Failed {
 pub(super) fn not_asked(permission: &str, text: &str) -> String {
     format!("{permission}: {text}")
 }
+
+/// Why something was not read or cannot be stored; `None` for an artifact.
+pub(super) fn unread_reason(seen: &Seen) -> Option<&'static Reason> {
+    match seen {
+        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
+        Seen::Nothing { reason, .. } | Seen::Denied { reason, .. } => Some(reason),
+        Seen::Failed(failed) => Some(failed.reason),
+    }
+}

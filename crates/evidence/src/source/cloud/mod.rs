@@ -19,7 +19,8 @@ mod collect;
 pub mod config;
 mod connect;
 mod dialect;
-mod endpoint;
+mod elsewhere;
+pub(crate) mod endpoint;
 mod found;
 mod interpret;
 mod log_groups;
@@ -28,6 +29,7 @@ mod record;
 pub mod rules;
 mod scope;
 mod sign;
+mod subject;
 mod trails;
 mod wire;
 mod xml;
@@ -39,7 +41,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
-use url::Url;
 
 use self::account::Opened;
 use self::api::Hosts;
@@ -53,6 +54,7 @@ use super::{
 use crate::env::Env;
 use crate::number::saturating_u64;
 use crate::observation::SourceName;
+use crate::origin::Origin;
 use crate::rule::Rule;
 
 /// The name of this source.
@@ -113,8 +115,11 @@ impl Configured for CloudConfig {
         }
     }
 
-    fn hosts(&self, _env: &Env) -> Vec<Url> {
-        let CloudConfig { home, extent, accounts, endpoint_url, .. } = self;
+    fn origins(&self, env: &Env) -> Vec<Origin> {
+        let CloudConfig { home, extent, accounts, endpoint_url, variables, .. } = self;
+        let id = env.provider(&variables.access_key_id).unwrap_or_else(|| variables.access_key_id.clone());
+        // The secret access key only signs.
+        let sent: Vec<String> = std::iter::once(id).chain(env.provider(&variables.session_token)).collect();
         let of_accounts = || accounts.iter().flat_map(|account| &account.extent.regions);
         let at = |service| {
             home.iter()
@@ -122,7 +127,14 @@ impl Configured for CloudConfig {
                 .chain(of_accounts())
                 .filter_map(move |region| ServiceEndpoint::new(service, region, endpoint_url.as_ref()))
         };
-        Service::ALL.into_iter().flat_map(at).map(|endpoint| endpoint.url).collect()
+        let endpoints = Service::ALL.into_iter().flat_map(at);
+        let origin = |endpoint: ServiceEndpoint| Origin {
+            sender: NAME.id(),
+            url: endpoint.url,
+            variables: sent.clone(),
+            named_by: None,
+        };
+        endpoints.map(origin).collect()
     }
 
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
@@ -162,7 +174,7 @@ impl Session for CloudSession {
             let mut plan = Plan::default();
             let mut requests = 1 + u64::from(self.config.role.is_some());
             requests += saturating_u64(self.config.accounts.len());
-            let mut log_groups = 0;
+            let (mut more_requests, mut log_groups) = (0, 0);
             for opened in &self.accounts {
                 let account = match opened {
                     Opened::Account(account) => account.plan().await,
@@ -172,6 +184,7 @@ impl Session for CloudSession {
                     }
                 };
                 requests += account.requests;
+                more_requests += account.more_requests;
                 log_groups += account.log_groups;
                 plan.missing.extend(account.missing);
                 for (kind, count) in account.artifacts {
@@ -184,7 +197,7 @@ impl Session for CloudSession {
             // A refused setting is not an artifact; the warnings have reported it.
             plan.artifacts.retain(|(_, count)| *count > 0);
             plan.requests_minimum = requests;
-            plan.requests_maximum = requests;
+            plan.requests_maximum = requests + more_requests;
             plan.estimated_bytes = estimate::DOCUMENTS
                 + plan.artifact_count() * estimate::CLOUD_ARTIFACT
                 + log_groups * estimate::LOG_GROUP;

@@ -18,6 +18,13 @@ pub(super) struct PasswordPolicyRecord {
     pub(super) policy: PasswordPolicy,
 }
 
+/// `account_summary.json`: of `GetAccountSummary`, the number of users.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct AccountSummary {
+    #[serde(rename = "Users")]
+    pub(super) users: u64,
+}
+
 /// `PasswordPolicy` of `GetAccountPasswordPolicy`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -119,6 +126,9 @@ pub(super) struct TrailStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub(super) struct EventSelectors {
+    /// Not a field of the artifact.
+    #[serde(rename = "TrailARN", skip_serializing)]
+    pub(super) trail_arn: Field<String>,
     #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub(super) event_selectors: Field<Vec<EventSelector>>,
     #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]

@@ -8,7 +8,7 @@
 use evidence_bundle::text::Printable;
 use serde::Deserialize;
 
-use super::record::{EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
+use super::record::{AccountSummary, EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
@@ -50,17 +50,32 @@ impl Caller {
     }
 }
 
+/// `AssumeRole`
+#[derive(Debug)]
+pub(super) struct RoleLogin {
+    /// The role's temporary credentials.
+    pub(super) credentials: Credentials,
+    /// The session that they belong to.
+    pub(super) arn: Option<String>,
+}
+
 /// `AssumeRole`: the role's temporary credentials.
-pub(super) fn assumed_role(bytes: &[u8]) -> Result<Credentials, ParseError> {
+pub(super) fn assumed_role(bytes: &[u8]) -> Result<RoleLogin, ParseError> {
     let root = answer(bytes, "AssumeRoleResponse")?;
-    let credentials = required(required(&root, "AssumeRoleResult")?, "Credentials")?;
+    let result = required(&root, "AssumeRoleResult")?;
+    let credentials = required(result, "Credentials")?;
+    let arn = match result.child("AssumedRoleUser")? {
+        Some(user) => user.child("Arn")?.and_then(Element::text).map(str::to_string),
+        None => None,
+    };
     let text = |name| required_text(credentials, name);
     let made = Credentials::new(text("AccessKeyId")?, text("SecretAccessKey")?, Some(text("SessionToken")?))
         .map_err(|error| ParseError::Shape(format!("the role's credentials: {error}")))?;
-    Ok(made.until(match field(credentials, "Expiration")? {
+    let credentials = made.until(match field(credentials, "Expiration")? {
         Field::Value(end) => Some(end),
         Field::Absent | Field::Null => None,
-    }))
+    });
+    Ok(RoleLogin { credentials, arn })
 }
 
 /// `GetAccountPasswordPolicy`
@@ -79,6 +94,26 @@ pub(super) fn password_policy(bytes: &[u8]) -> Result<PasswordPolicy, ParseError
         password_reuse_prevention: field(policy, "PasswordReusePrevention")?,
         hard_expiry: field(policy, "HardExpiry")?,
     })
+}
+
+/// `GetAccountSummary`: an unordered map, of which only the number of users is read.
+pub(super) fn account_summary(bytes: &[u8]) -> Result<AccountSummary, ParseError> {
+    let root = answer(bytes, "GetAccountSummaryResponse")?;
+    let map = required(required(&root, "GetAccountSummaryResult")?, "SummaryMap")?;
+    let mut users = None;
+    for entry in &map.children {
+        if entry.child("key")?.and_then(Element::text) != Some("Users") {
+            continue;
+        }
+        let Field::Value(count) = field(entry, "value")? else {
+            return Err(ParseError::Shape("Users has no value".to_string()));
+        };
+        if users.replace(count).is_some() {
+            return Err(ParseError::Shape("Users is reported twice".to_string()));
+        }
+    }
+    let users = users.ok_or_else(|| ParseError::Shape("no Users in SummaryMap".to_string()))?;
+    Ok(AccountSummary { users })
 }
 
 fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
@@ -127,7 +162,7 @@ pub(super) fn trail_status(bytes: &[u8]) -> Result<TrailStatus, ParseError> {
 /// `GetEventSelectors`
 pub(super) fn event_selectors(bytes: &[u8]) -> Result<EventSelectors, ParseError> {
     let selectors: EventSelectors = object(bytes)?;
-    if selectors == EventSelectors::default() {
+    if selectors.event_selectors.is_absent() && selectors.advanced_event_selectors.is_absent() {
         return Err(ParseError::Shape("no event selectors".to_string()));
     }
     Ok(selectors)

@@ -1,6 +1,7 @@
 //! The code host's calls: sends requests, and reads listings page by page. `interpret` interprets the answers.
 
 use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
 use url::Url;
 
 use super::calls::{PAGE_SIZE, REPOSITORIES};
@@ -25,8 +26,8 @@ pub(super) struct Api<'a> {
 /// The first page of a listing, and the last page's address if the host names it.
 pub(super) type FirstPage = Result<(Answered<Vec<wire::Repository>>, Option<Last>), CallError>;
 
-/// Receives the repositories of each page, in the order of the listing.
-pub(super) type TakePage<'a> = &'a mut (dyn FnMut(Vec<wire::Repository>) + Send);
+/// Receives the repositories of each page and when it was read, in the order of the listing.
+pub(super) type TakePage<'a> = &'a mut (dyn FnMut(Vec<wire::Repository>, Timestamp) + Send);
 
 /// The result of reading a listing: the pages that were read, and the problems.
 #[derive(Default)]
@@ -230,7 +231,7 @@ impl RepositoryListing {
     fn add(&mut self, page: Answered<Vec<wire::Repository>>, take: TakePage<'_>) {
         self.pages_read += 1;
         self.partial |= is_partial(&page.meta);
-        take(page.value);
+        take(page.value, page.meta.received_at);
     }
 }
 

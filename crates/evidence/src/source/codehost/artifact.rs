@@ -15,6 +15,9 @@ pub(super) static PROTECTION: ArtifactKind =
 pub(super) static BRANCH_RULES: ArtifactKind =
     ArtifactKind { name: "branch_rules", rules: &[&BRANCH_PROTECTION] };
 
+/// `repo_{owner}_{repo}_branch.json`
+pub(super) static BRANCH: ArtifactKind = ArtifactKind { name: "branch", rules: &[&BRANCH_PROTECTION] };
+
 /// `repo_{owner}_{repo}_ruleset_{id}.json`
 pub(super) static RULESET: ArtifactKind = ArtifactKind { name: "ruleset", rules: &[&BRANCH_PROTECTION] };
 

@@ -10,7 +10,7 @@ use super::directories::Directories;
 use super::interpret::{self, RepositoryName};
 use super::owners::{self, CodeownersReading, FoundFile};
 use super::population::{Details, Names};
-use super::record::Ruleset;
+use super::record::{BranchState, Ruleset};
 use super::rules::branch_protection::{Classic, Rules, Unread};
 use super::wire::{Contents, File, NotAFile};
 use crate::observation::{Observation, Seen};
@@ -91,8 +91,8 @@ async fn has_no_rule(api: &Api<'_>, branch: &str, parameters: &[(&str, &str)]) -
     // Boxed: this is rarely requested, but would enlarge the future of every observation.
     match Box::pin(api.ask(&BRANCH, parameters)).await {
         Ok(Answered { value, meta }) => {
-            let is_it = meta.redirected_to.is_none() && value.name.as_deref() == Some(branch);
-            is_it && value.has_no_classic_rule()
+            let is_it = meta.redirected_to.is_none() && value.name.value().is_some_and(|name| name == branch);
+            is_it && value.has_classic_rule() == Some(false)
         }
         Err(CallError::Refused(_) | CallError::Failed(_)) => false,
     }
@@ -126,29 +126,44 @@ pub(super) async fn rules(
     (observation, rules)
 }
 
-/// Reads who can bypass a ruleset.
+/// Reads the branch itself, which the host shows to those who may not see its classic rule.
+pub(super) async fn branch(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+    branch: &str,
+) -> (Observation, Option<BranchState>) {
+    let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
+    let mut shown = None;
+    let seen = match api.ask(&BRANCH, &parameters).await {
+        Ok(Answered { meta, .. }) if meta.redirected_to.is_some() => interpret::elsewhere(target, &meta).0,
+        Ok(Answered { value, meta }) => {
+            let seen = interpret::branch_shown(target, branch, &value, &meta);
+            shown = Some(value);
+            seen
+        }
+        Err(problem) => unread("branch", target, problem),
+    };
+    let observation = target.observation(&artifact::BRANCH, seen);
+    let shown = shown.filter(|_| interpret::unread(&observation.seen).is_none());
+    (observation, shown)
+}
+
+/// Reads a ruleset, which says who can bypass it.
 pub(super) async fn ruleset(
     api: &Api<'_>,
     target: RepositoryName<'_>,
     id: u64,
     renamed: bool,
-) -> (Observation, Result<Ruleset, Unread>) {
+) -> Result<(Ruleset, Meta), Seen> {
     let number = id.to_string();
     let parameters = [("owner", target.owner), ("repo", target.name), ("ruleset", number.as_str())];
-    let mut shown = Ruleset::default();
-    let seen = match api.ask(&RULESET, &parameters).await {
+    match api.ask(&RULESET, &parameters).await {
         Ok(Answered { meta, .. }) if meta.redirected_to.is_some() && !renamed => {
-            interpret::elsewhere(target, &meta).0
+            Err(interpret::elsewhere(target, &meta).0)
         }
-        Ok(Answered { value, meta }) => {
-            shown = value;
-            interpret::ruleset_shown(target, id, &shown, &meta)
-        }
-        Err(problem) => unread(&format!("ruleset {id}"), target, problem),
-    };
-    let observation = target.observation(&artifact::RULESET, seen);
-    let ruleset = interpret::unread(&observation.seen).map_or(Ok(shown), Err);
-    (observation, ruleset)
+        Ok(Answered { value, meta }) => interpret::is_ruleset(id, &value, &meta).map(|()| (value, meta)),
+        Err(problem) => Err(unread(&format!("ruleset {id}"), target, problem)),
+    }
 }
 
 /// The result of an unsuccessful call that is one of several about a repository. The first of them gives the warnings.
@@ -199,7 +214,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Cod
                         };
                         return reading.warned(warnings);
                     }
-                    Contents::Other(what) => {
+                    Contents::Other(what, _) => {
                         other.get_or_insert((place.path, what));
                     }
                 }

@@ -2,7 +2,7 @@
 //! kept between runs, and its entry in the documents.
 //!
 //! Invariant: [`wire`](super::wire) must parse a kept record into the same value as the original answer. A lost field
-//! would look like a changed setting.
+//! would look like a changed setting. Only the name of the subject may be lost: it was compared before.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -10,9 +10,10 @@ use std::sync::{Arc, LazyLock};
 use super::answer::said;
 use super::interpret::{self, RepositoryName};
 use super::owners;
-use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
+use super::record::{BranchProtection, BranchRule, BranchState, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
-use super::wire::{self, BranchRecord, Contents, Listing, Organization, Repository};
+use super::subject;
+use super::wire::{self, Contents, Listing, Organization, Repository};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
 
@@ -59,6 +60,7 @@ pub(super) static ORGANIZATION: Call<Organization> = Call {
     // A real answer is under 4 kB.
     limit: MIB,
     parse: Organization::parse,
+    subject: Some(subject::ORGANIZATION),
     keep: Some(Keeping {
         headers: &["x-oauth-scopes", "github-authentication-token-expiration"],
         ..Keeping::new(1, wire::reduced_organization)
@@ -76,6 +78,7 @@ pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
     // A page of 100 repositories is about 0.6 MB.
     limit: 16 * MIB,
     parse: wire::repositories,
+    subject: None,
     keep: Some(Keeping { headers: &["link", "x-github-sso"], ..Keeping::new(2, wire::json_bytes) }),
 };
 
@@ -89,6 +92,7 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
     // Long lists of people and teams: each entry is under 3 kB and the host allows 100 of each.
     limit: 4 * MIB,
     parse: wire::protection,
+    subject: Some(subject::PROTECTION),
     keep: Some(Keeping {
         // A rule that passes alone, or the host's report that there is no rule. Everything else is judged together with
         // rulesets, which are requested anew.
@@ -163,6 +167,7 @@ const fn place(
         // Up to 1 MB in base64; a directory of 1,000 files is about 1 MB.
         limit: 8 * MIB,
         parse: Contents::parse,
+        subject: Some(subject::CONTENTS),
         keep: Some(Keeping {
             clear: Contents::decoded,
             resumable: is_whole_file,
@@ -178,6 +183,7 @@ const fn place(
         // The host does not load files of this size or larger.
         limit: 3 * MIB,
         parse: |bytes| Ok(bytes.to_vec()),
+        subject: None,
         keep: Some(Keeping::new(5, Vec::clone)),
     };
     CodeownersLocation { path, record, raw, directory }
@@ -194,20 +200,24 @@ const fn directory(name: &'static str, times: &'static str) -> Call<Listing> {
         // The host truncates it at 1,000 entries, about 1 MB.
         limit: 8 * MIB,
         parse: Listing::parse,
+        subject: Some(subject::DIRECTORY),
         keep: Some(Keeping::new(10, wire::reduced_listing)),
     }
 }
 
 /// A branch. Only its name and whether it is protected are kept, because the commit names people.
-pub(super) static BRANCH: Call<BranchRecord> = Call {
+pub(super) static BRANCH: Call<BranchState> = Call {
     name: "/repos/{owner}/{repo}/branches/{branch}",
-    purpose: "`branch-protection`: no classic rule, in an answer that has an entity tag",
-    times: "once for a repository without classic protection, with `revalidate: true`",
+    purpose: "`branch-protection`: whether there is a classic rule, where the host hides the rule; no classic rule, in \
+              an answer that has an entity tag",
+    times: "once for a repository whose classic protection is hidden and that no ruleset protects, and with \
+            `revalidate: true` for one without classic protection",
     kind: Some("branches"),
     media_type: JSON,
     // A commit with a long message and signature.
     limit: 4 * MIB,
-    parse: BranchRecord::parse,
+    parse: wire::branch,
+    subject: Some(subject::BRANCH),
     keep: Some(Keeping::new(11, wire::json_bytes)),
 };
 
@@ -216,13 +226,14 @@ pub(super) static BRANCH: Call<BranchRecord> = Call {
 pub(super) static REPOSITORY: Call<Repository> = Call {
     name: "/repos/{owner}/{repo}",
     purpose: "default branch and archived state; distinguishing \"no such repository\" from \"not visible to the token\"",
-    times: "once for a repository that `repos` lists, if `branch` names no branch or an answer is `Not Found`; never \
-            after discovery",
+    times: "once for a repository that `repos` lists, if `branch` names no branch or an answer is `Not Found`; after \
+            discovery, once for a repository about which every answer is `Not Found`",
     kind: Some("repository"),
     media_type: JSON,
     // A real answer is under 20 kB.
     limit: MIB,
     parse: wire::repository,
+    subject: Some(subject::REPOSITORY),
     keep: Some(Keeping::new(6, wire::json_bytes)),
 };
 
@@ -236,6 +247,7 @@ pub(super) static RULES: Call<Vec<BranchRule>> = Call {
     // A hundred rules with long lists of checks; most answers are under 10 kB.
     limit: 4 * MIB,
     parse: wire::rules,
+    subject: Some(subject::RULES),
     keep: Some(Keeping { headers: &["link"], ..Keeping::new(7, wire::json_bytes) }),
 };
 
@@ -243,11 +255,13 @@ pub(super) static RULES: Call<Vec<BranchRule>> = Call {
 pub(super) static RULESET: Call<Ruleset> = Call {
     name: "/repos/{owner}/{repo}/rulesets/{ruleset}",
     purpose: "`branch-protection`: who can bypass a ruleset",
-    times: "once for each ruleset of a repository on whose bypass list the result depends",
+    times: "once for each ruleset of a repository on whose bypass list the result depends; an organization's ruleset \
+            once for all repositories, if the user is an organization owner",
     kind: Some("rulesets"),
     media_type: JSON,
     limit: 4 * MIB,
     parse: wire::ruleset,
+    subject: Some(subject::RULESET),
     keep: Some(Keeping::new(8, wire::json_bytes)),
 };
 
@@ -260,6 +274,7 @@ pub(super) static ERRORS: Call<CodeownersErrors> = Call {
     media_type: JSON,
     limit: 8 * MIB,
     parse: wire::codeowners_errors,
+    subject: None,
     keep: Some(Keeping::new(9, wire::json_bytes)),
 };
 

@@ -1,7 +1,8 @@
 //! The grammar of a CODEOWNERS file, and whether a default rule in it covers every file.
 //!
-//! Pure, and linear in the size of the file, whatever its content. It does not ask the host whether an owner exists or
-//! may write, and does not match paths: a valid file can still be without effect.
+//! Pure, and linear in the size of the file, whatever its content; `covers` compares patterns within a fixed limit. It
+//! does not ask the host whether an owner exists or may write, and does not match paths: a valid file can still be without
+//! effect.
 //!
 //! ```text
 //! file    = *( line LF )          CR before LF and a byte order mark are tolerated
@@ -16,8 +17,12 @@
 //! line wins, so a later `*` without owners cancels the default rule; `!`, `[a-z]` and `\#` have a meaning in gitignore
 //! but none here; section headings belong to another product.
 
+mod covers;
+
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+
+use self::covers::Comparison;
 
 /// The size from which the host does not load a file, in bytes: the documentation says "under 3 MB", with 1,048,576
 /// bytes per megabyte.
@@ -150,14 +155,18 @@ impl CodeOwners {
         aside
     }
 
-    /// The lines after `line` that leave matching files without an owner, except those whose pattern is repeated later
-    /// with an owner.
+    /// The lines after `line` that leave matching files without an owner, except those whose paths a later line
+    /// certainly gives an owner again.
     pub fn unowned_after(&self, line: usize) -> Vec<&Line> {
-        let (mut owned, mut unowned) = (HashSet::new(), Vec::new());
+        let (mut patterns, mut owned, mut unowned) = (HashSet::new(), Vec::new(), Vec::new());
+        let mut comparison = Comparison::new();
         for rule in self.rules.iter().rev().take_while(|rule| rule.line > line) {
+            let pattern = rule.pattern.as_str();
             if !rule.owners.is_empty() {
-                owned.insert(&rule.pattern);
-            } else if !owned.contains(&rule.pattern) {
+                if patterns.insert(pattern) {
+                    owned.push(pattern);
+                }
+            } else if !patterns.contains(pattern) && !comparison.any_covers(&owned, pattern) {
                 unowned.push(rule);
             }
         }

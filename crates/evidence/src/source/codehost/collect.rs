@@ -9,19 +9,23 @@ use futures_util::stream;
 use super::ask::{self, ClassicReading};
 use super::backlog::Backlog;
 use super::config::{Branch, FALLBACK_BRANCH};
-use super::interpret;
+use super::interpret::{self, RepositoryName};
 use super::owners::FoundFile;
-use super::population::{Itself, Known, Origin, Population, ScopedRepository};
-use super::rules::branch_protection::{Facts, Rules, Viewer, judge, next_ruleset, wants_rules};
+use super::population::{Details, Itself, Known, Origin, Population, ScopedRepository};
+use super::record::Ruleset;
+use super::rules::branch_protection::{
+    Facts, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
+};
 use super::rules::{self, BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
+use super::shared::Turn;
 use super::topic::Topic;
 use super::{CodeHostSession, artifact};
 use crate::number::saturating_u64;
-use crate::observation::{Inspection, Observation};
+use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::{counted, thousands};
-use crate::rule::{Status, Verdict};
+use crate::rule::{Status, Verdict, reason};
 use crate::source::{CollectionItem, Configured as _};
-use evidence_http::recorded;
+use evidence_http::{Asked, recorded};
 
 /// How many observations may be prepared per request in flight. A slow answer should hold back only the results behind it;
 /// with a window as small as the number of requests, it would hold back the requests too.
@@ -93,8 +97,9 @@ impl CodeHostSession {
                 backlog.enter(number).await;
                 let found = match self.probed(&task) {
                     Some(found) => found,
-                    None => self.observe(task).await,
+                    None => self.observe(task, Some(number)).await,
                 };
+                self.shared.done(number);
                 backlog.add(found.weight());
                 found
             }
@@ -103,26 +108,40 @@ impl CodeHostSession {
         stream::iter(std::iter::once(population).chain(found)).chain(observed)
     }
 
-    pub(super) async fn observe(&self, task: Task) -> CollectionItem {
+    /// Makes an observation. `number` is its place in the order of the collection, if it has one.
+    pub(super) async fn observe(&self, task: Task, number: Option<usize>) -> CollectionItem {
         let Task { repository, topic } = task;
         // If the branch depends on a repository that only the configuration names, request the repository first, so
         // that every topic knows the same about it.
-        let known = match &repository.origin {
+        let mut known = match &repository.origin {
             Origin::Discovered(_) => Some(self.known(&repository).await),
             Origin::Named(_) if self.asks_details() => Some(self.known(&repository).await),
             Origin::Named(_) => None,
         };
+        let target = repository.target();
         if let Some(known) = known.filter(|known| known.details.is_err()) {
-            let observation = repository.target().observation(topic.kind(), interpret::nothing());
+            let observation = target.observation(topic.kind(), interpret::nothing());
             return CollectionItem::Inspected(known.behind(observation, topic.name()).into());
         }
-        let inspection = match topic {
-            Topic::Protection => self.protection(&repository, known).await,
+        if let Some(known) = known.filter(|known| known.details.is_ok_and(|details| details.disabled)) {
+            // Its contents cannot be read, and no setting of it has an effect.
+            let observation =
+                known.behind(target.observation(topic.kind(), interpret::disabled()), topic.name());
+            let exempt = Some(&rules::reason::REPOSITORY_DISABLED);
+            return CollectionItem::Inspected(Inspection { exempt, ..Inspection::from(observation) });
+        }
+        let mut inspection = match topic {
+            Topic::Protection => self.protection(&repository, known, number).await,
             Topic::Codeowners => self.codeowners(&repository).await,
         };
-        let details = known.and_then(|known| known.details.ok());
-        let archived = details.is_some_and(|details| details.archived);
-        let exempt = archived.then_some(&rules::reason::ARCHIVED);
+        let blocked = inspection.observations.iter().any(|found| interpret::is_blocked(&found.seen));
+        if blocked && known.is_none() {
+            let found = *known.insert(self.known(&repository).await);
+            if let Some(first) = inspection.observations.first_mut() {
+                first.requests.extend(found.requests.iter().cloned());
+            }
+        }
+        let exempt = known.and_then(|known| known.details.ok()).and_then(Details::exempt);
         CollectionItem::Inspected(Inspection { exempt, ..inspection })
     }
 
@@ -147,7 +166,45 @@ impl CodeHostSession {
         }
     }
 
-    async fn protection(&self, repository: &ScopedRepository, mut known: Option<Known<'_>>) -> Inspection {
+    /// What the host now says of a listed repository about which every answer was "Not Found": why there is nothing to
+    /// read, if it is gone, and the requests.
+    async fn gone(&self, repository: &ScopedRepository) -> (Option<Seen>, Vec<Asked>) {
+        let Origin::Discovered(Details { listed_at: Some(listed_at), .. }) = &repository.origin else {
+            return (None, Vec::new());
+        };
+        let cell = self.shared.unseen(&repository.subject);
+        let ask = || async {
+            let (details, requests) = recorded(ask::details(&self.api(), repository.target())).await;
+            Itself { details, requests }
+        };
+        let Itself { details, requests } = cell.get_or_init(ask).await;
+        let is_gone = matches!(details, Err(Seen::Failed(failed)) if *failed.reason == reason::NOT_FOUND);
+        let gone = requests
+            .last()
+            .filter(|_| is_gone)
+            .map(|asked| interpret::gone(&self.env.stamp_of(*listed_at), &self.env.stamp_of(asked.at)));
+        (gone, requests.clone())
+    }
+
+    async fn protection(
+        &self,
+        repository: &ScopedRepository,
+        known: Option<Known<'_>>,
+        number: Option<usize>,
+    ) -> Inspection {
+        self.shared.begin(&repository.subject);
+        let (inspection, unseen) = self.read_protection(repository, known, number).await;
+        self.shared.end(&repository.subject, unseen);
+        inspection
+    }
+
+    /// Reads and judges the protection. Also returns whether every answer was "Not Found".
+    async fn read_protection(
+        &self,
+        repository: &ScopedRepository,
+        mut known: Option<Known<'_>>,
+        number: Option<usize>,
+    ) -> (Inspection, bool) {
         let target = repository.target();
         let details = known.and_then(|known| known.details.ok());
         let default = details.and_then(|details| details.default_branch.as_deref());
@@ -155,7 +212,7 @@ impl CodeHostSession {
             (Branch::Unset, _) => FALLBACK_BRANCH,
             (Branch::Named(name), _) => name,
             (Branch::Default, Some(default)) => default,
-            (Branch::Default, None) => return interpret::no_default_branch(target).into(),
+            (Branch::Default, None) => return (interpret::no_default_branch(target).into(), false),
         };
         let may_be_empty = details.is_none_or(|details| details.may_be_empty);
         // The host shows a branch to everyone, but its rule only to administrators. A token without that right must get
@@ -174,7 +231,7 @@ impl CodeHostSession {
         if may_be_missing {
             let found = known.insert(self.known(repository).await);
             if found.details.is_err() {
-                return found.behind(observation, Topic::Protection.name()).into();
+                return (found.behind(observation, Topic::Protection.name()).into(), true);
             }
         }
         let differs = default.filter(|default| *default != branch);
@@ -182,6 +239,7 @@ impl CodeHostSession {
             branch: branch.to_string(),
             other_default: differs.filter(|_| self.config.branch == Branch::Unset).map(str::to_string),
             classic,
+            state: None,
             rules: Rules::NotAsked,
             rulesets: BTreeMap::new(),
             viewer: Viewer::default(),
@@ -192,6 +250,19 @@ impl CodeHostSession {
         if !archived && wants_rules(&facts) {
             let (seen, rules) = with_requests(ask::rules(&self.api(), target, branch, renamed)).await;
             facts.rules = rules;
+            others.push(seen);
+        }
+        let unseen = may_be_missing && others.iter().all(interpret::is_not_found);
+        if unseen && !archived {
+            let (gone, requests) = self.gone(repository).await;
+            observation.requests.extend(requests);
+            if let Some(gone) = gone {
+                return (gone_protection(observation, others, &gone), unseen);
+            }
+        }
+        if !archived && wants_branch(&facts) {
+            let (seen, state) = with_requests(ask::branch(&self.api(), target, branch)).await;
+            facts.state = state;
             others.push(seen);
         }
         if next_ruleset(&facts).is_some() {
@@ -205,7 +276,9 @@ impl CodeHostSession {
             facts.viewer = Viewer { administers, owns };
         }
         while let Some(id) = next_ruleset(&facts) {
-            let (seen, ruleset) = with_requests(ask::ruleset(&self.api(), target, id, renamed)).await;
+            let of_organization = facts.viewer.owns && !renamed && is_of_organization(&facts, id);
+            let number = of_organization.then_some(number);
+            let (seen, ruleset) = with_requests(self.ruleset(target, id, renamed, number)).await;
             facts.rulesets.insert(id, ruleset);
             others.push(seen);
         }
@@ -215,7 +288,32 @@ impl CodeHostSession {
         }
         observation.warnings.extend(interpret::branch_warnings(target, &facts, differs, &verdict));
         let observations = std::iter::once(observation).chain(others).collect();
-        Inspection::of(observations).concluded(&BRANCH_PROTECTION, Arc::clone(&repository.subject), verdict)
+        let subject = Arc::clone(&repository.subject);
+        (Inspection::of(observations).concluded(&BRANCH_PROTECTION, subject, verdict), unseen)
+    }
+
+    /// Reads a ruleset. `order` is set for one of the organization, if its owner asks: the answer is then the same for
+    /// every repository, and the first observation in order reads it for all.
+    async fn ruleset(
+        &self,
+        target: RepositoryName<'_>,
+        id: u64,
+        renamed: bool,
+        order: Option<Option<usize>>,
+    ) -> (Observation, Result<Ruleset, Unread>) {
+        let turn = match order {
+            Some(number) => self.shared.turn(id, number).await,
+            None => Turn::Alone,
+        };
+        if let Turn::Read(found) = turn {
+            return interpret::ruleset(target, id, Ok(&*found));
+        }
+        let answer = ask::ruleset(&self.api(), target, id, renamed).await;
+        if matches!(turn, Turn::ForAll) {
+            let found = answer.as_ref().ok().filter(|(_, meta)| meta.redirected_to.is_none());
+            self.shared.keep(id, found.cloned());
+        }
+        interpret::ruleset(target, id, answer.as_ref().map_err(Clone::clone))
     }
 
     async fn codeowners(&self, repository: &ScopedRepository) -> Inspection {
@@ -226,6 +324,14 @@ impl CodeHostSession {
             let known = self.known(repository).await;
             reading.observation = known.behind(reading.observation, Topic::Codeowners.name());
             if known.details.is_err() {
+                return reading.observation.into();
+            }
+        }
+        if matches!(reading.found, FoundFile::NotFound) && self.is_unseen(repository).await {
+            let (gone, requests) = self.gone(repository).await;
+            reading.observation.requests.extend(requests);
+            if let Some(gone) = gone {
+                reading.observation.seen = interpret::about(Topic::Codeowners.name(), gone);
                 return reading.observation.into();
             }
         }
@@ -251,4 +357,25 @@ impl CodeHostSession {
         inspection.observations.push(observation);
         inspection
     }
+
+    /// Whether nothing else about a listed repository was found.
+    async fn is_unseen(&self, repository: &ScopedRepository) -> bool {
+        match &repository.origin {
+            Origin::Discovered(details) if details.exempt().is_none() => {
+                !self.wants(Topic::Protection) || self.shared.is_unseen(&repository.subject).await
+            }
+            Origin::Discovered(_) | Origin::Named(_) => false,
+        }
+    }
+}
+
+/// The inspection of the protection of a repository that is gone.
+fn gone_protection(first: Observation, others: Vec<Observation>, gone: &Seen) -> Inspection {
+    let seen = interpret::about(Topic::Protection.name(), gone.clone());
+    let subject = Arc::clone(&first.subject);
+    let text = seen.gap().map(|(_, text)| text.to_string()).unwrap_or_default();
+    let observations = std::iter::once(first).chain(others);
+    let observations = observations.map(|observation| Observation { seen: seen.clone(), ..observation });
+    let verdict = Verdict::unknown(&reason::NOT_FOUND, text);
+    Inspection::of(observations.collect()).concluded(&BRANCH_PROTECTION, subject, verdict)
 }

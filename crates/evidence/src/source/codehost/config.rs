@@ -1,5 +1,8 @@
 //! `sources.codehost`: the organization on the code host.
 
+mod exclude;
+
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,10 +10,13 @@ use std::time::Duration;
 
 use url::Url;
 
+use self::exclude::EXCLUDE;
+pub use self::exclude::Excluded;
 use super::names;
 use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
+use crate::origin::OwnHosts;
 use crate::rule::Rule;
 use crate::source::Configured;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
@@ -21,6 +27,10 @@ use evidence_settings::secret::quote;
 
 /// The variable that overrides `api_url`.
 const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
+
+/// The provider's own address.
+pub(crate) static OWN_HOSTS: OwnHosts =
+    OwnHosts { shown: "`https://api.github.com`", is_own: |host| host == "api.github.com" };
 
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
@@ -34,8 +44,8 @@ pub struct CodeHostConfig {
     pub org: String,
     /// `repos`
     pub repos: Repositories,
-    /// `exclude`: name patterns, without the organization, of repositories to leave out.
-    pub exclude: Vec<String>,
+    /// `exclude`: the repositories to leave out.
+    pub exclude: Vec<Excluded>,
     /// `branch`: the branch whose protection is read in every repository.
     pub branch: Branch,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
@@ -143,18 +153,6 @@ static REPOS: Key = Key {
     rule: "each entry belongs to `org` and appears once; case does not count",
     example: "[acme/web, acme/api]",
     synonyms: &["repositories", "repository", "projects"],
-};
-
-static EXCLUDE: Key = Key {
-    name: "exclude",
-    presence: Presence::Default(DefaultValue::Empty("[]")),
-    shape: Shape::List { of: Format::Custom(&names::EXCLUSION), may_be_empty: true },
-    summary: "Repositories to leave out on purpose: a list of org/repo, where `*` in the repository matches any \
-              characters.",
-    rule: "each entry belongs to `org` and appears once; case does not count; an excluded repository is named in the \
-           bundle and does not make it incomplete",
-    example: "[acme/sandbox, acme/archive-*]",
-    synonyms: &["excludes", "excluded", "ignore", "skip", "except"],
 };
 
 static BRANCH: Key = Key {
@@ -311,12 +309,14 @@ pub(super) fn decode(
     let repos = match repos {
         Some(Everything::All) => Some(Repositories::All),
         Some(Everything::Listed(entries)) => {
-            of_organization(decoder, org.as_ref(), entries).map(Repositories::Listed)
+            of_organization(decoder, org.as_ref(), entries, |name| name).map(Repositories::Listed)
         }
         None => None,
     };
-    let exclude = decoder.list(fields, &EXCLUDE);
-    let exclude = exclude.and_then(|entries| of_organization(decoder, org.as_ref(), entries));
+    let exclude = exclude::decode(decoder, fields);
+    let exclude = exclude.and_then(|entries| {
+        of_organization(decoder, org.as_ref(), entries, |excluded: &mut Excluded| &mut excluded.pattern)
+    });
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
@@ -354,27 +354,32 @@ fn branch(Placed { value, .. }: Placed<String>) -> Branch {
     if value == names::DEFAULT_BRANCH { Branch::Default } else { Branch::Named(value) }
 }
 
-/// Repositories, or patterns of them, without their organization, which must be `org`.
-fn of_organization(
+/// Repositories, or patterns of them, without their organization, which must be `org`; each once.
+fn of_organization<T>(
     decoder: &mut Decoder<'_, '_>,
     org: Option<&Placed<String>>,
-    entries: Vec<Placed<String>>,
-) -> Option<Vec<String>> {
+    entries: Vec<Placed<T>>,
+    name_of: fn(&mut T) -> &mut String,
+) -> Option<Vec<T>> {
     let org = &org?.value;
-    let mut names = Vec::new();
-    for Placed { value, place, path } in entries {
+    let (mut kept, mut seen) = (Vec::new(), HashSet::new());
+    for Placed { mut value, place, path } in entries {
+        let full = name_of(&mut value);
         // An invalid name has been reported already.
-        let Some((owner, name)) = value.split_once('/') else { continue };
-        if owner.eq_ignore_ascii_case(org) {
-            names.push(name.to_owned());
+        let Some((owner, name)) = full.split_once('/') else { continue };
+        let complaint = if !owner.eq_ignore_ascii_case(org) {
+            Complaint::new(format!("{} does not belong to the organization `{org}`", quote(full)))
+                .help(format!("write `{org}/{name}`, or remove it: one run collects from one organization"))
+        } else if seen.insert(name.to_ascii_lowercase()) {
+            *full = name.to_owned();
+            kept.push(value);
             continue;
-        }
-        let complaint =
-            Complaint::new(format!("{} does not belong to the organization `{org}`", quote(&value)))
-                .help(format!("write `{org}/{name}`, or remove it: one run collects from one organization"));
+        } else {
+            Complaint::new(format!("{} is listed twice", quote(full))).help("remove one of them")
+        };
         decoder.problems.add(place, path, complaint);
     }
-    Some(names)
+    Some(kept)
 }
 
 /// `CODEHOST_API_URL` if it is set, else `api_url`.

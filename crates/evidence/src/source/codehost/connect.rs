@@ -15,9 +15,11 @@ use super::dialect::CodeHostDialect;
 use super::preflight::Preflight;
 use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
+use super::shared::Shared;
 use super::token::Token;
 use super::topic::Topic;
 use super::{CodeHostSession, NAME, wire};
+use crate::clock;
 use crate::env::Env;
 use crate::observation::Field;
 use crate::report::SourceWatch;
@@ -26,7 +28,7 @@ use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
     Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
-    RequestFailure, recorded, single_line,
+    RequestFailure, recorded,
 };
 use evidence_os::secret::how_to_set;
 
@@ -72,15 +74,17 @@ pub(super) async fn connect(
     let (tested, requests) = recorded(test(&config, &client, surroundings.dry_run)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
-    if let Some(login) = host_spelling(&config.org, &organization) {
-        config.org = login;
+    // The configured name, as the host spells it.
+    if let Some(login) = organization.settings.login.value() {
+        config.org.clone_from(login);
     }
     let scopes = Scopes::of(&meta);
     let token_kind = match (&scopes, token.kind()) {
         (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
         (_, kind) => kind,
     };
-    let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
+    let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.started());
+    warnings.extend(clock::skewed(&meta, NAME, &config.org));
     warnings.extend(no_cache.map(|text| {
         let message = format!("nothing is revalidated, so everything is read again: {text}");
         warning("records_not_kept", message, &config)
@@ -98,14 +102,11 @@ pub(super) async fn connect(
         requests,
         warnings,
         preflight,
+        shared: Shared::default(),
+        env: surroundings.env.clone(),
     };
     session.preflight().await;
     Ok(session)
-}
-
-/// The configured organization as the host spells it; `None` if the host returns another name, or none.
-fn host_spelling(configured: &str, organization: &wire::Organization) -> Option<String> {
-    organization.settings.login.value().filter(|login| login.eq_ignore_ascii_case(configured)).cloned()
 }
 
 /// The cache of answers, if configured. If it cannot be used, the run still collects.
@@ -222,12 +223,18 @@ fn warnings(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code: &str, message: String| warnings.push(warning(code, message, config));
-    if let Some(login) = organization.settings.login.value()
-        && !login.eq_ignore_ascii_case(&config.org)
-    {
-        let text =
-            format!("the host answered for the organization {}, not {}", single_line(login), config.org);
-        warn("organization_name_differs", text);
+    let undecided: Vec<String> = config
+        .exclude
+        .iter()
+        .filter(|excluded| excluded.reason.is_none())
+        .map(|excluded| format!("{}/{}", config.org, excluded.pattern))
+        .collect();
+    if let [first, others @ ..] = undecided.as_slice() {
+        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        let text = format!(
+            "the exclusion of {first}{more} has no reason: add `reason` and `approved_by` in `exclude`"
+        );
+        warn("exclusion_without_reason", text);
     }
     if config.wants(&TWO_FACTOR_REQUIRED) {
         let shown = match organization.settings.two_factor_requirement_enabled {
@@ -365,6 +372,9 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig, dry_run: bool
             let check =
                 format!("check that {} is the address of the API, then try again later", config.api_url);
             own_server(config).into_iter().chain([check]).collect()
+        }
+        FailureKind::Foreign(_) => {
+            vec!["set sources.codehost.org to the organization's current name".to_string()]
         }
         FailureKind::Redirect(_) => {
             let set = format!(

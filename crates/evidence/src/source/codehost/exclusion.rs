@@ -1,5 +1,6 @@
 //! `exclude`: the repositories to leave out.
 
+use super::config::Excluded;
 use evidence_view::glob_matches as matches;
 
 /// The configured patterns, and which of them have matched.
@@ -8,8 +9,8 @@ pub(super) struct Exclusion<'a> {
 }
 
 impl<'a> Exclusion<'a> {
-    pub(super) fn new(patterns: &'a [String]) -> Exclusion<'a> {
-        Exclusion { patterns: patterns.iter().map(|pattern| (pattern.as_str(), false)).collect() }
+    pub(super) fn new(excluded: &'a [Excluded]) -> Exclusion<'a> {
+        Exclusion { patterns: excluded.iter().map(|excluded| (excluded.pattern.as_str(), false)).collect() }
     }
 
     /// Whether to leave out a repository, given its name without the organization.
@@ -35,7 +36,13 @@ mod tests {
 
     #[test]
     fn what_matched_nothing_is_known() {
-        let patterns = ["web".to_string(), "w*".to_string(), "gone".to_string()];
+        let patterns = ["web", "w*", "gone"].map(|pattern| Excluded {
+            pattern: pattern.to_string(),
+            reason: None,
+            approved_by: None,
+            approved_at: None,
+            review_by: None,
+        });
         let mut exclusion = Exclusion::new(&patterns);
         assert!(!exclusion.excludes("api"));
         assert_eq!(exclusion.unused().collect::<Vec<_>>(), ["web", "w*", "gone"]);

@@ -9,7 +9,7 @@ use evidence_bundle::document::Warning;
 use evidence_bundle::path::encode_component;
 
 use super::answer::{Denial, RefusalMeaning, said};
-use super::record::{BranchProtection, BranchRule, BranchRules, OrganizationSettings, Ruleset};
+use super::record::{BranchProtection, BranchRule, BranchRules, BranchState, OrganizationSettings, Ruleset};
 use super::rules::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
 };
@@ -179,6 +179,9 @@ pub(super) fn branch_warnings(
     if *verdict.reason == BRANCH_UNPROTECTED {
         let rulesets = match facts.rules {
             Rules::Shown(_) => ", and no ruleset protects it",
+            Rules::Unread(_) if matches!(facts.classic, Classic::Unread(_)) => {
+                ": the plan does not offer any"
+            }
             Rules::NotAsked | Rules::Unread(_) => "",
         };
         warnings.push(target.warning(code, format!("branch {branch} has no branch protection{rulesets}")));
@@ -210,13 +213,77 @@ pub(super) fn rules_shown(
     }
 }
 
-/// The ruleset with this id that the host returned.
-pub(super) fn ruleset_shown(target: RepositoryName<'_>, id: u64, ruleset: &Ruleset, meta: &Meta) -> Seen {
-    if ruleset.id.value() != Some(&id) {
-        return broken(meta, format!("ruleset {id}: the host answered with another ruleset"));
+/// The branch that the host returned.
+pub(super) fn branch_shown(
+    target: RepositoryName<'_>,
+    branch: &str,
+    state: &BranchState,
+    meta: &Meta,
+) -> Seen {
+    if state.name.value().is_none_or(|name| name != branch) {
+        return broken(meta, format!("branch {branch}: the host answered with another branch"));
     }
-    let name = target.artifact_name(&format!("{}_{id}", artifact::RULESET.name));
-    Seen::artifact(NAME, &name, ruleset, None, meta)
+    Seen::artifact(NAME, &target.artifact_name(artifact::BRANCH.name), state, None, meta)
+}
+
+/// Whether the host returned the ruleset with this id.
+pub(super) fn is_ruleset(id: u64, ruleset: &Ruleset, meta: &Meta) -> Result<(), Seen> {
+    if ruleset.id.value() == Some(&id) {
+        return Ok(());
+    }
+    Err(broken(meta, format!("ruleset {id}: the host answered with another ruleset")))
+}
+
+/// The observation of a ruleset, from the host's answer about it.
+pub(super) fn ruleset(
+    target: RepositoryName<'_>,
+    id: u64,
+    answer: Result<&(Ruleset, Meta), Seen>,
+) -> (Observation, Result<Ruleset, Unread>) {
+    let (seen, shown) = match answer {
+        Ok((shown, meta)) => {
+            let name = target.artifact_name(&format!("{}_{id}", artifact::RULESET.name));
+            (Seen::artifact(NAME, &name, shown, None, meta), shown.clone())
+        }
+        Err(seen) => (seen, Ruleset::default()),
+    };
+    let observation = target.observation(&artifact::RULESET, seen);
+    let ruleset = unread(&observation.seen).map_or(Ok(shown), Err);
+    (observation, ruleset)
+}
+
+/// The host has disabled the repository.
+pub(super) fn disabled() -> Seen {
+    let detail = "the host has disabled the repository".to_string();
+    Seen::Nothing { reason: &rules::reason::REPOSITORY_DISABLED, detail }
+}
+
+/// Whether the host blocks access to the repository.
+pub(super) fn is_blocked(seen: &Seen) -> bool {
+    matches!(seen, Seen::Denied { reason, .. } if **reason == rules::reason::BLOCKED)
+}
+
+/// Whether the answer was "Not Found", which may refer to the repository.
+pub(super) fn is_not_found(observation: &Observation) -> bool {
+    let refused =
+        matches!(&observation.seen, Seen::Denied { reason, .. } if **reason == reason::PERMISSION_DENIED);
+    refused && observation.requests.last().is_some_and(|asked| asked.status == Some(404))
+}
+
+/// The result of an observation about `what`.
+pub(super) fn about(what: &str, mut seen: Seen) -> Seen {
+    match &mut seen {
+        Seen::Failed(Failed { message: text, .. })
+        | Seen::Denied { detail: text, .. }
+        | Seen::Nothing { detail: text, .. } => *text = format!("{what}: {text}"),
+        Seen::Artifact { .. } | Seen::Withheld { .. } => {}
+    }
+    seen
+}
+
+/// Discovery listed the repository, and now there is none.
+pub(super) fn gone(listed: &str, gone: &str) -> Seen {
+    Seen::Denied { reason: &reason::NOT_FOUND, detail: format!("listed at {listed}, gone at {gone}") }
 }
 
 /// A placeholder before any request.

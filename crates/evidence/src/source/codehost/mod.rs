@@ -3,7 +3,7 @@
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
 //! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
 //! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect` and `preflight`
-//! are the connection test, `population`, `exclusion` and `collect` the collection, and `plan` its size. This file
+//! are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
@@ -29,6 +29,8 @@ mod preflight;
 pub mod record;
 pub mod rules;
 mod scopes;
+mod shared;
+mod subject;
 mod token;
 mod topic;
 mod wire;
@@ -40,19 +42,20 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
-use url::Url;
 
 use self::api::Api;
 use self::config::{CodeHostConfig, Repositories};
 use self::preflight::Preflight;
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
+use self::shared::Shared;
 use self::topic::Topic;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
 };
 use crate::env::Env;
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
+use crate::origin::Origin;
 use crate::rule::Rule;
 use evidence_http::cache::Cache;
 use evidence_http::{Asked, Client, Meta};
@@ -95,7 +98,7 @@ impl Configured for CodeHostConfig {
             ("org", self.org.as_str().into()),
             ("api_url", self.api_url.as_str().into()),
             ("repos", repos),
-            ("exclude", named(&self.exclude)),
+            ("exclude", self.exclude.iter().map(|excluded| excluded.setting(&self.org)).collect()),
             ("branch", self.branch.text().into()),
             ("codeowners_errors", self.codeowners_errors.into()),
             ("accept_unconfirmed", self.accept_unconfirmed.into()),
@@ -117,8 +120,10 @@ impl Configured for CodeHostConfig {
         }
     }
 
-    fn hosts(&self, _env: &Env) -> Vec<Url> {
-        vec![self.api_url.clone()]
+    fn origins(&self, env: &Env) -> Vec<Origin> {
+        let variable = env.provider(&self.token_env).unwrap_or_else(|| self.token_env.clone());
+        let url = self.api_url.clone();
+        vec![Origin { sender: NAME.id(), url, variables: vec![variable], named_by: None }]
     }
 
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
@@ -139,6 +144,8 @@ pub struct CodeHostSession {
     requests: Vec<Asked>,
     warnings: Vec<Warning>,
     preflight: Preflight,
+    shared: Shared,
+    env: Env,
 }
 
 impl CodeHostSession {

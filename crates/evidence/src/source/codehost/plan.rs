@@ -93,9 +93,10 @@ impl CodeHostSession {
             return Ok(count);
         }
         let problem = |problem| connect::problem("repository discovery", problem);
+        let now = self.client.now();
         let mut add = |count: &mut RepositoryCount, page: &[wire::Repository]| {
             let name = |repository: &wire::Repository| {
-                self.scoped(repository, &mut Names::default()).ok().map(|scoped| scoped.subject)
+                self.scoped(repository, &mut Names::default(), now).ok().map(|scoped| scoped.subject)
             };
             for repository in page {
                 let name = name(repository);
@@ -106,7 +107,7 @@ impl CodeHostSession {
         let (first, last) = self.first_page().await.map_err(problem)?;
         match last.filter(|last| last.number > 1) {
             None if self.api().goes_on_uncounted(&first) => {
-                let mut listed = |page: Vec<wire::Repository>| add(&mut count, &page);
+                let mut listed = |page: Vec<wire::Repository>, _| add(&mut count, &page);
                 let mut listing = self.api().listing(Ok((first, None)), &mut listed).await;
                 if let Some((_, found)) = listing.problems.pop() {
                     return Err(problem(found));

@@ -5,6 +5,7 @@ mod discovery;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 pub(super) use self::discovery::remedy;
@@ -12,12 +13,12 @@ use self::discovery::{Compared, Discovery};
 use super::calls::ORGANIZATION;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::interpret::RepositoryName;
+use super::interpret::{self, RepositoryName};
 use super::wire::RepositoryCounts;
-use super::{CodeHostSession, MEMBER, NAME, names, wire};
+use super::{CodeHostSession, MEMBER, NAME, names, rules, wire};
 use crate::number::saturating_u64;
 use crate::observation::{Failed, Observation, Seen};
-use crate::rule::reason;
+use crate::rule::{Reason, reason};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::{Asked, recorded};
@@ -66,13 +67,7 @@ impl Known<'_> {
     pub(super) fn behind(self, mut observation: Observation, what: &str) -> Observation {
         observation.requests.splice(0..0, self.requests.iter().cloned());
         let Err(seen) = self.details else { return observation };
-        observation.seen = seen.clone();
-        match &mut observation.seen {
-            Seen::Failed(Failed { message: text, .. })
-            | Seen::Denied { detail: text, .. }
-            | Seen::Nothing { detail: text, .. } => *text = format!("{what}: {text}"),
-            Seen::Artifact { .. } | Seen::Withheld { .. } => {}
-        }
+        observation.seen = interpret::about(what, seen.clone());
         observation
     }
 }
@@ -102,11 +97,15 @@ impl Names {
 #[derive(Debug, Clone)]
 pub(super) struct Details {
     pub(super) archived: bool,
+    /// Whether the host has disabled it.
+    pub(super) disabled: bool,
     pub(super) default_branch: Option<Arc<str>>,
     /// Whether the token's user administers it.
     pub(super) administered: bool,
     /// Whether its size does not prove that it has content.
     pub(super) may_be_empty: bool,
+    /// When discovery listed it.
+    pub(super) listed_at: Option<Timestamp>,
 }
 
 impl Details {
@@ -115,9 +114,20 @@ impl Details {
         let default_branch = repository.default_branch.as_deref().filter(|name| names::is_branch(name));
         Details {
             archived: repository.archived.unwrap_or(false),
+            disabled: repository.disabled.unwrap_or(false),
             default_branch: default_branch.map(|name| names.shared(name)),
             administered: repository.permissions.as_ref().and_then(|found| found.admin).unwrap_or(false),
             may_be_empty: repository.size.is_none_or(|size| size == 0),
+            listed_at: None,
+        }
+    }
+
+    /// Why no rule applies to it, if none does.
+    pub(super) fn exempt(&self) -> Option<&'static Reason> {
+        match (self.disabled, self.archived) {
+            (true, _) => Some(&rules::reason::REPOSITORY_DISABLED),
+            (false, true) => Some(&rules::reason::ARCHIVED),
+            (false, false) => None,
         }
     }
 }
@@ -190,7 +200,7 @@ impl CodeHostSession {
         let mut rereads = 0;
         loop {
             let mut discovery = Discovery::new(self);
-            let mut take = |page| discovery.add(page);
+            let mut take = |page, at| discovery.add(page, at);
             let listing = self.api().listing(first, &mut take).await;
             let several = listing.pages_read > 1;
             if several || discovery.compared(&counts) == Compared::Differs {
@@ -220,9 +230,11 @@ impl CodeHostSession {
         &self,
         repository: &wire::Repository,
         names: &mut Names,
+        listed_at: Timestamp,
     ) -> Result<ScopedRepository, Failed> {
         let name = self.accept(self.full_name(repository).as_deref(), &mut names.repositories)?;
-        let origin = Origin::Discovered(Details::of(repository, names));
+        let origin =
+            Origin::Discovered(Details { listed_at: Some(listed_at), ..Details::of(repository, names) });
         Ok(ScopedRepository { subject: self.subject(&name), origin })
     }
 

@@ -19,7 +19,7 @@ use super::{CodeHostSession, wire};
 use crate::evaluate::{self, Check};
 use crate::observation::{Inspection, Seen};
 use crate::source::CollectionItem;
-use evidence_http::{Asked, recorded, replay};
+use evidence_http::{Answered, Asked, recorded, replay};
 
 /// The results of the connection test beyond the organization, until the collection takes them.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl CodeHostSession {
 
     async fn probe(&self, repository: &ScopedRepository, topic: Topic) -> Probe {
         let (subject, repository) = (Arc::clone(&repository.subject), repository.clone());
-        let (found, asked) = recorded(self.observe(Task { repository, topic })).await;
+        let (found, asked) = recorded(self.observe(Task { repository, topic }, None)).await;
         Probe { subject, topic, found, asked }
     }
 
@@ -81,29 +81,34 @@ impl CodeHostSession {
             }
             Repositories::All => {
                 let (page, asked) = recorded(self.api().first_page()).await;
-                let first =
-                    page.as_ref().ok().and_then(|(page, _)| self.first_of(&page.value, &mut exclusion));
+                let first = page.as_ref().ok().and_then(|(page, _)| self.first_of(page, &mut exclusion));
                 *self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
                 first
             }
         }
     }
 
-    /// The first repository that is not archived, since an archived one is exempt from checks; else the first.
-    fn first_of(&self, page: &[wire::Repository], exclusion: &mut Exclusion<'_>) -> Option<ScopedRepository> {
+    /// The first repository that is neither archived nor disabled, since those are exempt from checks; else the first.
+    fn first_of(
+        &self,
+        page: &Answered<Vec<wire::Repository>>,
+        exclusion: &mut Exclusion<'_>,
+    ) -> Option<ScopedRepository> {
+        let at = page.meta.received_at;
         let mut in_scope = page
+            .value
             .iter()
-            .filter_map(|repository| self.scoped(repository, &mut Default::default()).ok())
+            .filter_map(|repository| self.scoped(repository, &mut Default::default(), at).ok())
             .filter(|repository| !exclusion.excludes(repository.target().name));
         let first = in_scope.next()?;
-        let archived = |repository: &ScopedRepository| match &repository.origin {
-            Origin::Discovered(details) => details.archived,
+        let exempt = |repository: &ScopedRepository| match &repository.origin {
+            Origin::Discovered(details) => details.exempt().is_some(),
             Origin::Named(_) => false,
         };
-        if !archived(&first) {
+        if !exempt(&first) {
             return Some(first);
         }
-        in_scope.find(|repository| !archived(repository)).or(Some(first))
+        in_scope.find(|repository| !exempt(repository)).or(Some(first))
     }
 
     /// The first page of the listing, requested unless the connection test has read it.

@@ -13,9 +13,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::record::{BranchProtection, BranchRule, CodeownersErrors, OrganizationSettings, Ruleset};
+use super::record::{
+    BranchProtection, BranchRule, BranchState, CodeownersErrors, OrganizationSettings, Ruleset,
+};
 use super::rules::branch_protection;
-use crate::json::{Object, object, section};
+use crate::json::{Object, object};
 use crate::observation::Field;
 use evidence_http::ParseError;
 
@@ -70,6 +72,9 @@ pub(super) struct Repository {
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) archived: Option<bool>,
+    /// Disabled by the host, so that its contents cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) disabled: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) default_branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,8 +189,8 @@ pub(super) fn repository(bytes: &[u8]) -> Result<Repository, ParseError> {
 #[derive(Debug, Clone)]
 pub(super) enum Contents {
     File(File),
-    /// Something else.
-    Other(NotAFile),
+    /// Something else, and its address.
+    Other(NotAFile, Option<String>),
 }
 
 /// What can take the place of a file.
@@ -228,26 +233,29 @@ fn there<S: Serializer>(_: &Option<IgnoredAny>, serializer: S) -> Result<S::Ok, 
     serializer.serialize_bool(true)
 }
 
-/// An unused entry of a directory. A list of anything but objects is not a directory.
+/// An entry of a directory. A list of anything but objects is not a directory.
 #[derive(Deserialize)]
-struct Entry {}
+struct Entry {
+    url: Option<String>,
+}
 
 impl Contents {
     pub(super) fn parse(bytes: &[u8]) -> Result<Contents, ParseError> {
         let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
         if is_list {
-            serde_json::from_slice::<Vec<Object<Entry>>>(bytes)?;
-            return Ok(Contents::Other(NotAFile::Directory));
+            let entries: Vec<Entry> = Object::all(serde_json::from_slice(bytes)?);
+            let url = directory(entries.iter().map(|entry| entry.url.as_ref()))?;
+            return Ok(Contents::Other(NotAFile::Directory, url));
         }
         let file: File = object(bytes)?;
         match (file.kind.as_deref(), &file.content) {
             (None | Some("file"), Some(_)) => Ok(Contents::File(file)),
-            (Some("symlink"), _) => Ok(Contents::Other(NotAFile::SymbolicLink)),
-            (Some("submodule"), _) => Ok(Contents::Other(NotAFile::Submodule)),
+            (Some("symlink"), _) => Ok(Contents::Other(NotAFile::SymbolicLink, file.url)),
+            (Some("submodule"), _) => Ok(Contents::Other(NotAFile::Submodule, file.url)),
             (Some("file"), None) if file.submodule_git_url.is_some() => {
-                Ok(Contents::Other(NotAFile::Submodule))
+                Ok(Contents::Other(NotAFile::Submodule, file.url))
             }
-            (Some("dir"), _) => Ok(Contents::Other(NotAFile::Directory)),
+            (Some("dir"), _) => Ok(Contents::Other(NotAFile::Directory, file.url)),
             // Absence is a finding, so the host must state it. An unknown form does not prove it.
             _ => Err(ParseError::Shape("no file, directory, symbolic link or submodule".to_string())),
         }
@@ -265,9 +273,28 @@ impl Contents {
 pub(super) fn reduced_contents(contents: &Contents) -> Vec<u8> {
     match contents {
         Contents::File(file) => json_bytes(file),
-        Contents::Other(NotAFile::Directory) => b"[]".to_vec(),
-        Contents::Other(NotAFile::SymbolicLink) => br#"{"type":"symlink"}"#.to_vec(),
-        Contents::Other(NotAFile::Submodule) => br#"{"type":"submodule"}"#.to_vec(),
+        Contents::Other(what, url) => {
+            let kind = match what {
+                NotAFile::Directory => "dir",
+                NotAFile::SymbolicLink => "symlink",
+                NotAFile::Submodule => "submodule",
+            };
+            json_bytes(&json!({ "type": kind, "url": url }))
+        }
+    }
+}
+
+/// The address of a directory: that of its entries without their names. Fails if they are in several directories.
+fn directory<'a>(entries: impl Iterator<Item = Option<&'a String>>) -> Result<Option<String>, ParseError> {
+    let mut parents = entries.flatten().map(|url| {
+        let path = url.split_once('?').map_or(url.as_str(), |(path, _)| path);
+        path.rsplit_once('/').map_or(path, |(parent, _)| parent)
+    });
+    let Some(first) = parents.next() else { return Ok(None) };
+    if parents.all(|parent| parent == first) {
+        Ok(Some(first.to_string()))
+    } else {
+        Err(ParseError::Shape("entries of several directories".to_string()))
     }
 }
 
@@ -283,6 +310,8 @@ pub(super) struct Listing {
     entries: Vec<ListedEntry>,
     /// Whether the listing is not truncated, and every entry has a name and a type.
     whole: bool,
+    /// The address of the directory. Not kept: a kept listing has been compared.
+    address: Option<String>,
 }
 
 /// An entry of a directory.
@@ -291,6 +320,8 @@ struct ListedEntry {
     name: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(skip_serializing)]
+    url: Option<String>,
 }
 
 /// What a listing says about a name.
@@ -309,9 +340,14 @@ impl Listing {
         let entries: Vec<ListedEntry> = Object::all(serde_json::from_slice(bytes)?);
         let whole = entries.len() < LONGEST_LISTING
             && entries.iter().all(|entry| entry.name.is_some() && entry.kind.is_some());
+        let address = directory(entries.iter().map(|entry| entry.url.as_ref()))?;
         let wanted =
             |entry: &ListedEntry| whole && entry.name.as_deref().is_some_and(|name| LISTED.contains(&name));
-        Ok(Listing { entries: entries.into_iter().filter(wanted).collect(), whole })
+        Ok(Listing { entries: entries.into_iter().filter(wanted).collect(), whole, address })
+    }
+
+    pub(super) fn address(&self) -> Option<&str> {
+        self.address.as_deref()
     }
 
     pub(super) fn find(&self, name: &str) -> Listed {
@@ -329,40 +365,13 @@ pub(super) fn reduced_listing(listing: &Listing) -> Vec<u8> {
     if listing.whole { json_bytes(&listing.entries) } else { b"[{}]".to_vec() }
 }
 
-/// `GET /repos/{owner}/{repo}/branches/{branch}`, without the commit.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-pub(super) struct BranchRecord {
-    pub(super) name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    protected: Option<bool>,
-    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
-    protection: Field<ClassicState>,
-}
-
-/// Whether there is a classic rule.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-struct ClassicState {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    enabled: Option<bool>,
-}
-
-impl BranchRecord {
-    pub(super) fn parse(bytes: &[u8]) -> Result<BranchRecord, ParseError> {
-        let branch: BranchRecord = object(bytes)?;
-        if branch.name.is_some() && branch.protected.is_some() {
-            Ok(branch)
-        } else {
-            Err(ParseError::Shape("neither the name nor the protection of a branch".to_string()))
-        }
-    }
-
-    /// Whether the host reports that no classic rule protects the branch. A ruleset also sets `protected`, while
-    /// `protection` covers only the classic rule; older servers omit it.
-    pub(super) fn has_no_classic_rule(&self) -> bool {
-        match self.protection.value().and_then(|classic| classic.enabled) {
-            Some(enabled) => !enabled,
-            None => self.protected == Some(false),
-        }
+/// `GET /repos/{owner}/{repo}/branches/{branch}`, without the commit, which names people.
+pub(super) fn branch(bytes: &[u8]) -> Result<BranchState, ParseError> {
+    let branch: BranchState = object(bytes)?;
+    if branch.name.value().is_some() && branch.protected.value().is_some() {
+        Ok(branch)
+    } else {
+        Err(ParseError::Shape("neither the name nor the protection of a branch".to_string()))
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Platform {
 
 /// Creates what a platform needs before an upload: an organization, its keys, and a trusted signing key.
 pub(super) fn prepare(shell: &Shell) -> io::Result<()> {
+    typed("evidence-platform init");
+    shell.ask(&mut shell.platform_command(&["init"]), "evidence-platform")?;
     let organizations =
         shell.ask(&mut shell.platform_command(&["organization", "list"]), "evidence-platform")?;
     let known = organizations.lines().any(|line| line.split_whitespace().nth(1) == Some("acme"));

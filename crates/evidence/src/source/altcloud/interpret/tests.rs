@@ -294,7 +294,7 @@ fn the_log_keeps_what_was_asked_for_and_nothing_else() {
     }]));
     let parts = vec![("SUSPEND_USER", listing(twice, 2, None)), ("ASSIGN_ROLE", listing(role, 1, None))];
     let found = lifecycle("acme.example", period(), parts);
-    assert_eq!(outline(&found), ["user_lifecycle.json", "acme.example pass ok"]);
+    assert_eq!(outline(&found), ["user_lifecycle.json", "acme.example not_applicable information"]);
     let expected = json!({
         "startTime": "2026-05-25T00:00:00Z",
         "endTime": "2026-11-21T00:00:00Z",

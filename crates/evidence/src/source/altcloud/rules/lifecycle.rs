@@ -1,7 +1,7 @@
 //! Account changes are logged.
 
 use super::counted;
-use crate::rule::{Rule, Verdict};
+use crate::rule::{Reason, Rule, Verdict};
 use crate::source::altcloud::record::UserLifecycle;
 
 /// Account changes are logged.
@@ -13,11 +13,14 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
                  admin_email have the privilege Reports.",
     improvement: None,
     hints: &[],
-    reasons: &[],
+    reasons: &[&INFORMATION],
 };
 
-/// Passes if every kind of event was read completely. How often each happened is for people to judge: no events is not
-/// a fault. `None` if a part was not read: it has its own observation.
+/// The list can be read: a population to draw samples from, not a test.
+pub static INFORMATION: Reason = Reason { code: "information", advice: None };
+
+/// Not applicable if every kind of event was read completely: a population passes no test. How often each happened is for
+/// people to judge; no events is not a fault. `None` if a part was not read: it has its own observation.
 pub(in super::super) fn judge(record: &UserLifecycle) -> Option<Verdict> {
     if !record.event_names.iter().all(|listing| listing.read.is_complete()) {
         return None;
@@ -29,7 +32,7 @@ pub(in super::super) fn judge(record: &UserLifecycle) -> Option<Verdict> {
     let kinds = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
     let events = counted(record.events.len(), "event", "events");
     let (start, end) = (&record.start_time, &record.end_time);
-    Some(Verdict::pass(format!("{events} from {start} to {end}{kinds}")))
+    Some(Verdict::not_applicable(&INFORMATION, format!("{events} from {start} to {end}{kinds}")))
 }
 
 #[cfg(test)]
@@ -49,13 +52,13 @@ mod tests {
     }
 
     #[test]
-    fn only_a_log_that_was_read_to_its_end_passes() {
+    fn only_a_log_that_was_read_to_its_end_is_information() {
         use Extent::{Complete, NotRead, Partial};
         for first in [Complete, Partial, NotRead] {
             for second in [Complete, Partial, NotRead] {
                 let verdict = judge(&record(&[first, second]));
                 let complete = first == Complete && second == Complete;
-                assert_eq!(verdict.map(|verdict| verdict.status), complete.then_some(Status::Pass));
+                assert_eq!(verdict.map(|verdict| verdict.status), complete.then_some(Status::NotApplicable));
             }
         }
         let actual = judge(&record(&[Complete])).unwrap().actual.unwrap();

@@ -1,7 +1,7 @@
 //! Two-step verification is enforced for every active user.
 
-use evidence_bundle::document::Category::{Misconfigured, Partial};
-use evidence_bundle::document::Severity::{Critical, High};
+use evidence_bundle::document::Category::{Improvement, Misconfigured, Partial};
+use evidence_bundle::document::Severity::{Critical, High, Medium};
 
 use super::{NAMED, counted, named};
 use crate::observation::Field;
@@ -16,7 +16,7 @@ pub static TWO_STEP_VERIFICATION: Rule = Rule {
     permission: "Delegate the scope admin.directory.user.readonly to the service account's client id, and let \
                  admin_email have the privilege Admin API, Users: Read for the whole organization.",
     improvement: None,
-    hints: &[],
+    hints: &[&TWO_STEP_NOT_ENROLLED],
     reasons: &[&TWO_STEP_NOT_ENFORCED, &TWO_STEP_NOT_VISIBLE],
 };
 
@@ -43,6 +43,18 @@ pub static TWO_STEP_NOT_VISIBLE: Reason = Reason {
     }),
 };
 
+/// Enforcement applies to users who have not enrolled: they cannot sign in after their grace period.
+pub static TWO_STEP_NOT_ENROLLED: Reason = Reason {
+    code: "two_step_not_enrolled",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Improvement,
+        title: "users have not enrolled in two-step verification",
+        remediation: "Ask these users to enroll, and suspend unused accounts: enforcement locks them out after the \
+                      enrollment period.",
+    }),
+};
+
 /// The summary of one listing of users. It keeps counts and a few names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in super::super) struct TwoStepFacts {
@@ -52,6 +64,9 @@ pub(in super::super) struct TwoStepFacts {
     failing: usize,
     failing_enrolled: usize,
     failing_names: Vec<Field<String>>,
+    /// Certainly active and enforced, and certainly not enrolled.
+    not_enrolled: usize,
+    not_enrolled_names: Vec<Field<String>>,
     /// Not known whether the criterion holds for them.
     untold: usize,
     untold_names: Vec<Field<String>>,
@@ -68,7 +83,14 @@ impl TwoStepFacts {
             self.active += 1;
         }
         match user.is_enforced_in_2sv.value() {
-            Some(true) => {}
+            Some(true) => {
+                if user.is_active() && user.is_enrolled_in_2sv.value() == Some(&false) {
+                    self.not_enrolled += 1;
+                    if self.not_enrolled_names.len() < NAMED {
+                        self.not_enrolled_names.push(user.primary_email.clone());
+                    }
+                }
+            }
             Some(false) if user.is_active() => {
                 self.failing += 1;
                 if user.is_enrolled_in_2sv.value() == Some(&true) {
@@ -116,7 +138,14 @@ impl TwoStepFacts {
         if self.active == 0 {
             return Verdict::unknown(&reason::NO_EVIDENCE, format!("no active user, {inactive}"));
         }
-        Verdict::pass(format!("two-step verification is enforced for {active}; {inactive}"))
+        let mut text = format!("two-step verification is enforced for {active}; {inactive}");
+        let mut hint = None;
+        if self.not_enrolled > 0 {
+            let names = named(self.not_enrolled, self.not_enrolled_names.iter());
+            text.push_str(&format!("; {} not enrolled: {names}", self.not_enrolled));
+            hint = Some(&TWO_STEP_NOT_ENROLLED);
+        }
+        Verdict { hint, ..Verdict::pass(text) }
     }
 }
 
@@ -211,6 +240,30 @@ mod tests {
         let actual = verdict.actual.unwrap();
         assert!(actual.contains("8 of 9 active users (7 enrolled"), "{actual}");
         assert!(actual.ends_with("and 3 more"), "{actual}");
+    }
+
+    /// Enforced and enrolled are two switches: every combination passes or fails by enforcement alone.
+    #[test]
+    fn enforced_but_not_enrolled_passes_and_is_named() {
+        for enrolled in FORMS {
+            for enforced in FORMS {
+                let mut user = user(Some(Some(false)), Some(Some(false)), enforced);
+                user.is_enrolled_in_2sv = field(enrolled);
+                let verdict = judge(&[user, good()]);
+                let named = (enforced, enrolled) == (Some(Some(true)), Some(Some(false)));
+                assert_eq!(
+                    verdict.hint,
+                    named.then_some(&TWO_STEP_NOT_ENROLLED),
+                    "{enforced:?} {enrolled:?}"
+                );
+                assert_eq!(verdict.status == Status::Pass, enforced == Some(Some(true)));
+                let actual = verdict.actual.unwrap();
+                assert_eq!(actual.ends_with("; 1 not enrolled: a@acme.example"), named, "{actual}");
+            }
+        }
+        let mut gone = good();
+        (gone.suspended, gone.is_enrolled_in_2sv) = (Field::Value(true), Field::Value(false));
+        assert_eq!(judge(&[gone, good()]).hint, None, "a suspended user cannot sign in");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub static PASSWORD_POLICY: Rule = Rule {
     version: 1,
     expected: "a password policy of at least 8 characters that requires upper and lower case letters, numbers and \
                symbols",
-    permission: "Allow `iam:GetAccountPasswordPolicy` to the user or role that collects.",
+    permission: "Allow `iam:GetAccountPasswordPolicy` and `iam:GetAccountSummary` to the user or role that collects.",
     improvement: Some(Advice {
         severity: Info,
         category: Improvement,
@@ -20,7 +20,7 @@ pub static PASSWORD_POLICY: Rule = Rule {
         remediation: "Raise the minimum length in the account's password policy to 14.",
     }),
     hints: &[],
-    reasons: &[&PASSWORD_POLICY_MISSING, &PASSWORD_TOO_SHORT, &PASSWORD_CHARACTERS_NOT_REQUIRED],
+    reasons: &[&PASSWORD_POLICY_MISSING, &PASSWORD_TOO_SHORT, &PASSWORD_CHARACTERS_NOT_REQUIRED, &NO_USERS],
 };
 
 /// The account has no password policy.
@@ -57,6 +57,14 @@ pub static PASSWORD_CHARACTERS_NOT_REQUIRED: Reason = Reason {
                       policy.",
     }),
 };
+
+/// The account has no user, so no one has a password that the policy could govern.
+pub static NO_USERS: Reason = Reason { code: "no_users", advice: None };
+
+/// Without users, a policy governs no password, whether or not one is set.
+pub(in super::super) fn without_users() -> Verdict {
+    Verdict::not_applicable(&NO_USERS, "the account has no IAM user")
+}
 
 /// The minimum length to pass.
 const MINIMUM_LENGTH: u64 = 8;

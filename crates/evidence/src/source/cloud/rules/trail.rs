@@ -26,7 +26,7 @@ pub static AUDIT_TRAIL: Rule = Rule {
         &AUDIT_TRAIL_NOT_MULTI_REGION,
         &TRAIL_NOT_DELIVERING,
         &MANAGEMENT_EVENTS_NOT_RECORDED,
-        &TRAIL_NOT_DELIVERED_YET,
+        &DELIVERY_UNCONFIRMED,
     ],
 };
 
@@ -64,7 +64,7 @@ pub static AUDIT_TRAIL_NOT_MULTI_REGION: Reason = Reason {
     }),
 };
 
-/// Every multi-region trail that is logging has not delivered for more than a day.
+/// Every multi-region trail that is logging fails to deliver, or has delivered nothing in more than a day.
 pub static TRAIL_NOT_DELIVERING: Reason = Reason {
     code: "trail_not_delivering",
     advice: Some(Advice {
@@ -87,14 +87,15 @@ pub static MANAGEMENT_EVENTS_NOT_RECORDED: Reason = Reason {
     }),
 };
 
-/// Logging started less than a day ago, and nothing has been delivered since.
-pub static TRAIL_NOT_DELIVERED_YET: Reason = Reason {
-    code: "trail_not_delivered_yet",
+/// No delivery for a day, and nothing says that one failed.
+pub static DELIVERY_UNCONFIRMED: Reason = Reason {
+    code: "delivery_unconfirmed",
     advice: Some(Advice {
         severity: Medium,
         category: Partial,
-        title: "the audit trail has just started and has not delivered yet",
-        remediation: "Collect again after the trail's first delivery, which usually takes some minutes.",
+        title: "nothing confirms that the audit trail delivers",
+        remediation: "Turn on log file validation, so that the trail delivers a digest every hour even if nothing \
+                      happens, and collect again after an hour.",
     }),
 };
 
@@ -187,6 +188,11 @@ impl AuditTrail {
         if let Some(trail) = self.trails.iter().find(|trail| trail.is_good()) {
             let mut actual =
                 format!("the trail {} covers all regions, is logging and delivers", single_line(&trail.name));
+            if let Criterion::Met(note) = &trail.delivers
+                && !note.is_empty()
+            {
+                actual.push_str(&format!(" ({note})"));
+            }
             if let Criterion::Met(note) = &trail.records
                 && !note.is_empty()
             {
@@ -196,7 +202,8 @@ impl AuditTrail {
         }
         // An unknown criterion cannot rescue a trail that fails a different criterion.
         let mut left: Vec<&TrailFacts> = self.trails.iter().collect();
-        let mut failed = (&AUDIT_TRAIL_MISSING, "there is no trail".to_string());
+        let none = "there is no trail; event data stores and telemetry rules are not read";
+        let mut failed = (&AUDIT_TRAIL_MISSING, none.to_string());
         for Step { criterion, reason, words } in &STEPS {
             let may_meet = |trail: &&TrailFacts| !matches!(criterion(trail), Criterion::Failed(_));
             let (remaining, out): (Vec<_>, Vec<_>) = left.into_iter().partition(may_meet);
@@ -240,7 +247,8 @@ impl Criterion {
 }
 
 impl TrailFacts {
-    fn is_good(&self) -> bool {
+    /// Whether the trail meets every criterion, so that the check passes.
+    pub(in super::super) fn is_good(&self) -> bool {
         STEPS.iter().all(|step| matches!((step.criterion)(self), Criterion::Met(_)))
     }
 
@@ -298,7 +306,7 @@ mod tests {
         let mut forms = Vec::new();
         for logs in of(&reason::PERMISSION_DENIED) {
             for regions in of(&reason::NO_EVIDENCE) {
-                for delivers in of(&TRAIL_NOT_DELIVERED_YET) {
+                for delivers in of(&DELIVERY_UNCONFIRMED) {
                     for records in of(&reason::HOST_ERROR) {
                         forms.push(trail(logs.clone(), regions.clone(), delivers.clone(), records));
                     }
@@ -333,7 +341,7 @@ mod tests {
             "trail_not_delivering",
             "management_events_not_recorded",
         ];
-        let not_known = ["permission_denied", "no_evidence", "trail_not_delivered_yet", "host_error"];
+        let not_known = ["permission_denied", "no_evidence", "delivery_unconfirmed", "host_error"];
         for trails in sets {
             for region_unread in [false, true] {
                 let unread = match region_unread {
@@ -373,6 +381,15 @@ mod tests {
             actual(vec![trail(met(), met(), met(), records)], Vec::new()),
             "the trail main covers all regions, is logging and delivers; it records management events without the \
              events of kms.amazonaws.com"
+        );
+        let digest = Criterion::Met("no log since a day".to_string());
+        assert!(
+            actual(vec![trail(met(), met(), digest, met())], Vec::new())
+                .ends_with("delivers (no log since a day)")
+        );
+        assert_eq!(
+            actual(Vec::new(), Vec::new()),
+            "there is no trail; event data stores and telemetry rules are not read"
         );
         let off = trail(failed(""), met(), met(), met());
         let long = TrailFacts { name: "x".repeat(100_000) + "\u{1b}[31m", ..off.clone() };

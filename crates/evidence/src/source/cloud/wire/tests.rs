@@ -65,7 +65,8 @@ fn temporary_credentials_are_read_and_not_shown() {
              </Credentials></AssumeRoleResult></AssumeRoleResponse>"
         )
     };
-    let credentials = assumed_role(text("<SessionToken>not-a-real-token</SessionToken>").as_bytes()).unwrap();
+    let login = assumed_role(text("<SessionToken>not-a-real-token</SessionToken>").as_bytes()).unwrap();
+    let credentials = login.credentials;
     assert_eq!(credentials.secrets(), ["not-a-real-secret", "not-a-real-token"]);
     assert!(credentials.is_temporary() && credentials.has_token());
     for token in ["", "<SessionToken/>", "<SessionToken>two words</SessionToken>"] {
@@ -206,5 +207,40 @@ fn pages_of_log_groups() {
         r#"{"logGroups":[],"nextToken":7}"#,
     ] {
         shape(LogGroupPage::parse(text.as_bytes()).unwrap_err(), text);
+    }
+}
+
+/// The summary is an unordered map, of which only the number of users is read.
+#[test]
+fn how_many_users_an_account_has() {
+    let text = |map: &str| {
+        format!(
+            "<GetAccountSummaryResponse xmlns=\"https://iam.amazonaws.com/doc/2010-05-08/\"><GetAccountSummaryResult>\
+             <SummaryMap>{map}</SummaryMap></GetAccountSummaryResult></GetAccountSummaryResponse>"
+        )
+    };
+    let entry = |key: &str, value: &str| format!("<entry><key>{key}</key><value>{value}</value></entry>");
+    let users = |count: &str| entry("Users", count);
+    for (map, expected) in [
+        (users("0"), Some(0)),
+        (users("27"), Some(27)),
+        (entry("Groups", "3") + &users("1") + &entry("UsersQuota", "5000"), Some(1)),
+        (String::new(), None),
+        (entry("UsersQuota", "5000"), None),
+        (users(""), None),
+        (users("-1"), None),
+        (users("many"), None),
+        (users("0") + &users("0"), None),
+        ("<entry><key>Users</key></entry>".to_string(), None),
+        ("<entry><value>0</value></entry>".to_string(), None),
+    ] {
+        let found = account_summary(text(&map).as_bytes());
+        assert_eq!(found.as_ref().ok().map(|summary| summary.users), expected, "{map}");
+        if let Err(error) = found {
+            shape(error, &map);
+        }
+    }
+    for text in ["<a/>", "<GetAccountSummaryResponse/>", "<ErrorResponse/>"] {
+        shape(account_summary(text.as_bytes()).unwrap_err(), text);
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::{EXCLUDED, Names, Population, ScopedRepository};
 use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
@@ -46,19 +48,19 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Adds a page.
-    pub(super) fn add(&mut self, page: Vec<wire::Repository>) {
-        page.into_iter().for_each(|repository| self.add_repository(repository));
+    /// Adds a page that was read at this time.
+    pub(super) fn add(&mut self, page: Vec<wire::Repository>, at: Timestamp) {
+        page.into_iter().for_each(|repository| self.add_repository(repository, at));
     }
 
-    fn add_repository(&mut self, repository: wire::Repository) {
+    fn add_repository(&mut self, repository: wire::Repository, at: Timestamp) {
         if repository.id.is_some_and(|id| !self.ids.insert(id)) {
             // Pages that shifted while they were read show a repository twice.
             return;
         }
         let known = repository.id.is_none() && self.is_known(&repository);
         let visibility = repository.visibility.clone();
-        match self.session.scoped(&repository, &mut self.names) {
+        match self.session.scoped(&repository, &mut self.names, at) {
             // Without an id, a repeated name is the same repository on two pages that shifted.
             Err(_) if known => return,
             Ok(scoped) => {

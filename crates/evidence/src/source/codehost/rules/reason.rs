@@ -6,8 +6,15 @@ use evidence_bundle::document::Severity::{High, Low, Medium};
 use crate::rule::{Advice, Reason};
 
 /// All reasons, in the order of the documentation.
-pub static ALL: &[&Reason] =
-    &[&PLAN_LIMIT, &SSO_REQUIRED, &POPULATION_INCOMPLETE, &BLOCKED, &ARCHIVED, &EMPTY_REPOSITORY];
+pub static ALL: &[&Reason] = &[
+    &PLAN_LIMIT,
+    &SSO_REQUIRED,
+    &POPULATION_INCOMPLETE,
+    &BLOCKED,
+    &ARCHIVED,
+    &REPOSITORY_DISABLED,
+    &EMPTY_REPOSITORY,
+];
 
 /// The organization's plan does not include the feature.
 pub static PLAN_LIMIT: Reason = Reason {
@@ -56,6 +63,9 @@ pub static BLOCKED: Reason = Reason {
 
 /// The repository is archived: nothing can change in it.
 pub static ARCHIVED: Reason = Reason { code: "archived", advice: None };
+
+/// The host has disabled the repository: its settings cannot be read, and no one can change it.
+pub static REPOSITORY_DISABLED: Reason = Reason { code: "repository_disabled", advice: None };
 
 /// The repository is empty: there is nothing to protect or to own.
 pub static EMPTY_REPOSITORY: Reason = Reason { code: "empty_repository", advice: None };

@@ -76,19 +76,25 @@ fn a_branch_without_a_classic_rule_is_said_to_have_none() {
         for enabled in flags {
             let body = json!({"name": "main", "protected": protected, "protection": {"enabled": enabled},
                 "commit": {"sha": "0"}});
-            let branch = BranchRecord::parse(body.to_string().as_bytes());
-            let expected = protected.map(|protected| enabled.map_or(!protected, |enabled| !enabled));
-            assert_eq!(branch.as_ref().ok().map(BranchRecord::has_no_classic_rule), expected, "{body}");
+            let branch = branch(body.to_string().as_bytes());
+            // A ruleset sets `protected` too, so that alone says only that there is no rule.
+            let expected = protected.map(|protected| enabled.or((!protected).then_some(false)));
+            assert_eq!(branch.as_ref().ok().map(BranchState::has_classic_rule), expected, "{body}");
             let kept = branch.map(|branch| json_bytes(&branch)).unwrap_or_default();
             assert!(!String::from_utf8(kept).unwrap().contains("commit"));
         }
     }
-    let old = BranchRecord::parse(br#"{"name": "main", "protected": false}"#).unwrap();
-    assert!(old.has_no_classic_rule());
+    let old = branch(br#"{"name": "main", "protected": false}"#).unwrap();
+    assert_eq!((old.has_classic_rule(), old.contexts().len()), (Some(false), 0));
+    let named = branch(
+        br#"{"name": "main", "protected": true, "protection": {"enabled": true, "required_status_checks":
+            {"enforcement_level": "everyone", "contexts": ["build"]}}}"#,
+    );
+    assert_eq!(named.unwrap().contexts(), ["build"]);
     for text in ["[]", "{}", "{\"name\": \"main\"}", "{\"protected\": false}", "null"] {
-        assert!(BranchRecord::parse(text.as_bytes()).is_err(), "{text}");
+        assert!(branch(text.as_bytes()).is_err(), "{text}");
     }
-    assert!(BranchRecord::parse(br#"{"name": "main", "protected": false, "protection": [false]}"#).is_err());
+    assert!(branch(br#"{"name": "main", "protected": false, "protection": [false]}"#).is_err());
 }
 
 /// Rules of types that are not judged may have any parameters, which are dropped.
@@ -142,7 +148,7 @@ fn a_page_is_bounded_in_what_it_holds() {
 #[test]
 fn the_forms_of_contents() {
     let other = |text: &str| match Contents::parse(text.as_bytes()).unwrap() {
-        Contents::Other(what) => what.to_string(),
+        Contents::Other(what, _) => what.to_string(),
         Contents::File(_) => "a file".to_string(),
     };
     assert_eq!(other("[]"), "a directory");

@@ -3,50 +3,70 @@
 use jiff::Timestamp;
 
 use super::super::super::record::{Moment, TrailStatus};
-use super::{Criterion, TRAIL_NOT_DELIVERED_YET};
+use super::{Criterion, DELIVERY_UNCONFIRMED};
 use crate::observation::Field;
 use crate::rule::reason;
 use evidence_http::single_line;
 
-/// Trails deliver every few minutes. After this many seconds without a delivery, a trail counts as not delivering.
+/// Trails deliver logs every few minutes while something happens, and a digest every hour if they validate files. After
+/// this many seconds, no delivery is worth a look.
 const LONGEST: i64 = 24 * 60 * 60;
 
-/// Judges the deliveries in a status that was read at `at`.
+/// Judges the deliveries in a status, for a run that began at `at`.
 ///
-/// A trail without a recent delivery neither passes nor fails while one may still come: logging may have been started,
-/// or restarted, less than a day ago.
+/// A quiet region has no logs to deliver, so the time of the latest log alone proves no failure. A digest comes even then.
 pub(in super::super::super) fn of(status: &TrailStatus, at: Timestamp) -> Criterion {
     if let Some(error) = error(status) {
-        return Criterion::Failed(format!("the latest delivery failed: {}", single_line(error)));
+        return Criterion::Failed(error);
     }
     let since = |time: Timestamp| at.as_second().saturating_sub(time.as_second());
-    let started = match time(&status.start_logging_time) {
-        Time::At(started) => Some(started),
-        Time::Never | Time::Unclear => None,
-    };
-    let latest = match time(&status.latest_delivery_time) {
-        Time::At(latest) if since(latest) <= LONGEST => return Criterion::Met(String::new()),
-        Time::At(latest) => format!("no delivery since {}", shown(latest)),
-        Time::Never => match started {
-            Some(started) => format!("no delivery since logging started at {}", shown(started)),
-            None => return Criterion::Open(&reason::NO_EVIDENCE, "deliveries not reported".to_string()),
-        },
-        Time::Unclear => {
-            return Criterion::Open(&reason::NO_EVIDENCE, "deliveries not reported".to_string());
+    let open = |reason, words: String| Criterion::Open(reason, words);
+    let log = time(&status.latest_delivery_time);
+    let digest = time(&status.latest_digest_delivery_time);
+    match (&log, &digest) {
+        (Time::At(log), _) if since(*log) <= LONGEST => return Criterion::Met(String::new()),
+        (Time::Unclear, _) => return open(&reason::NO_EVIDENCE, "deliveries not reported".to_string()),
+        (_, Time::At(digest)) if since(*digest) <= LONGEST => {
+            return Criterion::Met(format!("no log since a day, the latest digest at {}", shown(*digest)));
         }
+        _ => {}
+    }
+    let quiet = |what: &str, time: &Time| match time {
+        Time::At(time) => format!("no {what} since {}", shown(*time)),
+        Time::Never => format!("no {what} yet"),
+        Time::Unclear => format!("the time of the latest {what} is not reported"),
     };
-    match started {
-        Some(started) if since(started) <= LONGEST => {
-            let words = format!("{latest}; logging started at {}", shown(started));
-            Criterion::Open(&TRAIL_NOT_DELIVERED_YET, words)
+    let words = format!("{}, {}", quiet("log", &log), quiet("digest", &digest));
+    if !matches!((&log, &digest), (Time::Never, Time::Never)) {
+        return open(&DELIVERY_UNCONFIRMED, words);
+    }
+    match time(&status.start_logging_time) {
+        Time::At(started) if since(started) <= LONGEST => {
+            open(&DELIVERY_UNCONFIRMED, format!("{words}; logging started at {}", shown(started)))
         }
-        _ => Criterion::Failed(latest),
+        Time::At(started) => {
+            Criterion::Failed(format!("nothing delivered since logging started at {}", shown(started)))
+        }
+        Time::Never | Time::Unclear => open(&reason::NO_EVIDENCE, "deliveries not reported".to_string()),
     }
 }
 
-/// The error of the latest delivery, if it failed.
-pub(in super::super::super) fn error(status: &TrailStatus) -> Option<&str> {
-    status.latest_delivery_error.value().map(String::as_str).filter(|error| !error.trim().is_empty())
+/// The deliveries of a trail in another region than its home, where only an error counts: the region may be quiet.
+pub(in super::super::super) fn elsewhere(status: &TrailStatus, region: &str) -> Option<Criterion> {
+    error(status).map(|error| Criterion::Failed(format!("{error} (in {region})")))
+}
+
+/// The error of the latest delivery of a log or a digest, if it failed.
+pub(in super::super::super) fn error(status: &TrailStatus) -> Option<String> {
+    let said = |field: &Field<String>| {
+        let text = field.value().map(|text| single_line(text)).unwrap_or_default();
+        (!text.trim().is_empty()).then_some(text)
+    };
+    let log = said(&status.latest_delivery_error).map(|text| format!("the latest delivery failed: {text}"));
+    log.or_else(|| {
+        let digest = said(&status.latest_digest_delivery_error)?;
+        Some(format!("the latest delivery of a digest failed: {digest}"))
+    })
 }
 
 /// A time in the answer.
@@ -94,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Every form of the three fields, compared with the rule written as a formula.
+    /// Every form of the five fields, compared with the rule written as a formula.
     #[test]
     fn the_whole_domain() {
         let moments = || {
@@ -119,37 +139,48 @@ mod tests {
         };
         let errors = [Field::Absent, Field::Null, Field::Value(String::new()), Field::Value(" ".to_string())];
         let failing = Field::Value("AccessDenied".to_string());
+        let is_recent = |ago: Option<i64>| ago.is_some_and(|ago| ago <= LONGEST);
         let mut count = 0;
         for (latest, delivered_ago, latest_is_clear) in moments() {
-            for (started, started_ago, _) in moments() {
-                for error in errors.iter().chain([&failing]) {
-                    let status = TrailStatus {
+            for (digest, digest_ago, digest_is_clear) in moments() {
+                for (started, started_ago, _) in moments() {
+                    let expected = if !latest_is_clear && !is_recent(delivered_ago) {
+                        "no_evidence"
+                    } else if is_recent(delivered_ago) || is_recent(digest_ago) {
+                        "met"
+                    } else if delivered_ago.is_some()
+                        || digest_ago.is_some()
+                        || !digest_is_clear
+                        || is_recent(started_ago)
+                    {
+                        "delivery_unconfirmed"
+                    } else if started_ago.is_some() {
+                        "failed"
+                    } else {
+                        "no_evidence"
+                    };
+                    let of_errors = |log: &Field<String>, digest_error: &Field<String>| TrailStatus {
                         latest_delivery_time: latest.clone(),
+                        latest_digest_delivery_time: digest.clone(),
                         start_logging_time: started.clone(),
-                        latest_delivery_error: error.clone(),
+                        latest_delivery_error: log.clone(),
+                        latest_digest_delivery_error: digest_error.clone(),
                         ..TrailStatus::default()
                     };
-                    let just_started = started_ago.is_some_and(|ago| ago <= LONGEST);
-                    let expected = if *error == failing {
-                        "failed"
-                    } else if !latest_is_clear {
-                        "no_evidence"
-                    } else if delivered_ago.is_some_and(|ago| ago <= LONGEST) {
-                        "met"
-                    } else if delivered_ago.is_none() && started_ago.is_none() {
-                        "no_evidence"
-                    } else if just_started {
-                        "trail_not_delivered_yet"
-                    } else {
-                        "failed"
-                    };
                     let at = Timestamp::from_second(NOW).unwrap();
-                    assert_eq!(said(&of(&status, at)), expected, "{status:?}");
-                    count += 1;
+                    for error in &errors {
+                        let status = of_errors(error, error);
+                        assert_eq!(said(&of(&status, at)), expected, "{status:?}");
+                        assert_eq!(said(&of(&of_errors(&failing, error), at)), "failed");
+                        assert_eq!(said(&of(&of_errors(error, &failing), at)), "failed");
+                        assert!(elsewhere(&status, "us-east-1").is_none());
+                        assert!(elsewhere(&of_errors(error, &failing), "us-east-1").is_some());
+                        count += 1;
+                    }
                 }
             }
         }
-        assert_eq!(count, 13 * 13 * 5);
+        assert_eq!(count, 13 * 13 * 13 * 4);
         for at in [Timestamp::MIN, Timestamp::MAX] {
             let status =
                 TrailStatus { latest_delivery_time: moments()[3].0.clone(), ..TrailStatus::default() };

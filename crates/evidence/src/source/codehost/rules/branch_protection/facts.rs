@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::rule::Reason;
-use crate::source::codehost::record::{BranchProtection, BranchRule, Ruleset};
+use crate::source::codehost::record::{BranchProtection, BranchRule, BranchState, Ruleset};
 
 /// The facts about the protection of one branch.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct Facts {
     pub other_default: Option<String>,
     /// The classic rule.
     pub classic: Classic,
+    /// The branch itself, if its classic rule is hidden and no ruleset says anything about reviews or checks.
+    pub state: Option<BranchState>,
     /// The rules of rulesets that apply to the branch.
     pub rules: Rules,
     /// The rulesets whose bypass list was requested, by id.
@@ -29,6 +31,7 @@ impl Facts {
             branch: branch.to_string(),
             other_default: None,
             classic: Classic::Absent(format!("{branch}: Branch not protected")),
+            state: None,
             rules: Rules::Shown(Vec::new()),
             rulesets: BTreeMap::new(),
             viewer: Viewer::default(),

@@ -9,9 +9,11 @@ use super::{
     ADMINS_NOT_ENFORCED, BRANCH_MISSING, BRANCH_UNPROTECTED, DEFAULT_BRANCH_DIFFERS,
     PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED, list,
 };
+use crate::number::saturating_u64;
+use crate::report::format::counted;
 use crate::rule::{Reason, Status, Verdict, reason as shared};
-use crate::source::codehost::record::{BranchProtection, BranchRule};
-use crate::source::codehost::rules::reason::EMPTY_REPOSITORY;
+use crate::source::codehost::record::{BranchProtection, BranchRule, BranchState};
+use crate::source::codehost::rules::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
 
 /// The recommended number of approving reviews; one is enough to pass.
 const RECOMMENDED_REVIEWS: u64 = 2;
@@ -35,7 +37,20 @@ pub fn judge(facts: &Facts) -> Verdict {
         }
         (Classic::Shown(_) | Classic::Absent(_) | Classic::Unread(_), None) => {}
     }
+    if let (Some(classic), Some(rules)) = (facts.without_plan(), facts.rules.without_plan()) {
+        // Without the feature nothing can protect the branch.
+        return Verdict::fail(
+            &BRANCH_UNPROTECTED,
+            format!("{}; {}", classic.detail.trim_end_matches('.'), rules.detail),
+        );
+    }
     let systems = Systems::of(facts);
+    if let (Some(false), true) = (facts.has_classic_rule(), systems.all.is_empty()) {
+        let text = format!(
+            "{branch}: the host reports no branch protection, and no ruleset requires a review or a check"
+        );
+        return Verdict::fail(&BRANCH_UNPROTECTED, text);
+    }
     let unread = systems.unread.first();
     if let (Classic::Absent(said), [], None) = (&facts.classic, systems.all.as_slice(), unread) {
         let rulesets = match facts.rules {
@@ -70,10 +85,21 @@ pub fn wants_rules(facts: &Facts) -> bool {
         Classic::Empty | Classic::NoBranch(_) => false,
         Classic::Absent(_) => true,
         Classic::Shown(protection) => !passes_alone(protection),
-        // A token without access to the classic rule may have access to rulesets. Plans that lack one also lack the
-        // other, and a failure or another owner's repository ends the observation.
-        Classic::Unread(Unread { reason, refused, .. }) => *refused && **reason == shared::PERMISSION_DENIED,
+        // A token without access to the classic rule may have access to rulesets, and a plan that lacks one may have
+        // the other. A failure or another owner's repository ends the observation.
+        Classic::Unread(Unread { reason, refused, .. }) => {
+            *refused && [&shared::PERMISSION_DENIED, &PLAN_LIMIT].contains(reason)
+        }
     }
+}
+
+/// Whether the host's record of the branch can decide: the classic rule is hidden, and no ruleset says anything about
+/// reviews or checks.
+pub fn wants_branch(facts: &Facts) -> bool {
+    let hidden = matches!(&facts.classic, Classic::Unread(Unread { reason, refused: true, .. })
+        if **reason == shared::PERMISSION_DENIED);
+    let silent = matches!(&facts.rules, Rules::Shown(rules) if System::rulesets(rules, facts).is_empty());
+    facts.other_default.is_none() && hidden && silent
 }
 
 /// Whether a classic rule passes, whatever the rulesets.
@@ -130,6 +156,37 @@ enum Held {
     Unknown(&'static Reason),
     /// No system that was read applies it to them, but one that was not read may.
     ByNothingRead,
+}
+
+impl Facts {
+    /// Why the classic rule was not shown, if the plan does not include it.
+    fn without_plan(&self) -> Option<&Unread> {
+        match &self.classic {
+            Classic::Unread(unread) => unread.without_plan(),
+            Classic::Shown(_) | Classic::Absent(_) | Classic::NoBranch(_) | Classic::Empty => None,
+        }
+    }
+
+    /// Whether there is a classic rule, if only the record of the branch says so.
+    fn has_classic_rule(&self) -> Option<bool> {
+        self.state.as_ref()?.has_classic_rule()
+    }
+}
+
+impl Rules {
+    /// Why rulesets were not shown, if the plan does not include them.
+    fn without_plan(&self) -> Option<&Unread> {
+        match self {
+            Rules::Unread(unread) => unread.without_plan(),
+            Rules::Shown(_) | Rules::NotAsked => None,
+        }
+    }
+}
+
+impl Unread {
+    fn without_plan(&self) -> Option<&Unread> {
+        (*self.reason == PLAN_LIMIT).then_some(self)
+    }
 }
 
 impl<'a> Systems<'a> {
@@ -191,6 +248,17 @@ impl<'a> Systems<'a> {
         }
         parts.extend(self.allowances.iter().map(|names| format!("{names} may skip the review")));
         parts.extend(self.unread.iter().map(|unread| unread.detail.clone()));
+        if facts.has_classic_rule() == Some(true) {
+            let contexts = facts.state.as_ref().map(BranchState::contexts).unwrap_or_default();
+            parts.push(match contexts.as_slice() {
+                [] => "the host reports a branch protection rule and names no status check of it".to_string(),
+                names => format!(
+                    "the host reports a branch protection rule with {}: {}",
+                    counted(saturating_u64(names.len()), "required status check", "required status checks"),
+                    list(names)
+                ),
+            });
+        }
         parts.join("; ")
     }
 
@@ -200,6 +268,9 @@ impl<'a> Systems<'a> {
         let reviews = match counts.iter().flatten().max() {
             None => "number of approving reviews not reported".to_string(),
             Some(0) if counts.contains(&None) => "number of approving reviews not reported".to_string(),
+            Some(0) if self.all.iter().any(|system| system.code_owners) => {
+                "0 approvals are required, code owners must approve".to_string()
+            }
             Some(0) => "no approving review".to_string(),
             Some(1) => "1 approving review".to_string(),
             Some(count) => format!("{count} approving reviews"),
@@ -222,7 +293,14 @@ impl<'a> Systems<'a> {
             (count, false) => format!("{count} required status checks"),
             (count, true) => format!("{count} required status checks: {listed}"),
         };
-        let mut parts = vec![reviews, checks];
+        let mut parts = vec![reviews];
+        let narrow: BTreeSet<&str> =
+            self.all.iter().flat_map(|system| &system.narrow).map(String::as_str).collect();
+        if !narrow.is_empty() {
+            let patterns = list(&narrow.iter().copied().collect::<Vec<_>>());
+            parts.push(format!("required reviewers only for files that match {patterns}"));
+        }
+        parts.push(checks);
         let holds = self.all.iter().map(|system| system.hold.words().to_string());
         parts.extend(holds.filter(|words| !words.is_empty()));
         parts.join(", ")

@@ -1,16 +1,19 @@
 //! Changes to the branch require a review and status checks, also from administrators.
 //!
-//! `facts` holds what is known, `system` the requirements of each rule and whom they apply to, `judge` the verdict.
+//! `facts` holds what is known, `system` the requirements of each rule and whom they apply to, `reviewers` the teams that
+//! must approve, `judge` the verdict.
 
 mod facts;
 mod judge;
+mod reviewers;
 mod system;
 
 use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{High, Info, Low, Medium};
 
 pub use self::facts::{Classic, Facts, Rules, Unread, Viewer};
-pub use self::judge::{judge, next_ruleset, passes_alone, reduced, wants_rules};
+pub use self::judge::{judge, next_ruleset, passes_alone, reduced, wants_branch, wants_rules};
+pub use self::system::is_of_organization;
 
 use crate::rule::{Advice, Reason, Rule};
 
@@ -37,6 +40,7 @@ pub static BRANCH_PROTECTION: Rule = Rule {
         &STATUS_CHECKS_NOT_CONFIGURED,
         &ADMINS_NOT_ENFORCED,
         &BYPASS_NOT_VISIBLE,
+        &BYPASS_CONTRADICTION,
     ],
 };
 
@@ -121,6 +125,18 @@ pub static BYPASS_NOT_VISIBLE: Reason = Reason {
         title: "the ruleset's bypass list is not visible to this token",
         remediation: "Use a token whose user is an organization owner and administers the repository, or require the \
                       same in a branch protection rule that is enforced for administrators.",
+    }),
+};
+
+/// The host's answer about who can bypass a ruleset contradicts itself.
+pub static BYPASS_CONTRADICTION: Reason = Reason {
+    code: "bypass_contradiction",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the host contradicts itself about who can bypass the ruleset",
+        remediation: "Open the ruleset on the host and check its bypass list by hand: the list in the answer is empty, \
+                      but the token's user can bypass the ruleset.",
     }),
 };
 

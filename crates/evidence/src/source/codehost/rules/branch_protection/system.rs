@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::BYPASS_NOT_VISIBLE;
-use super::facts::{Facts, Unread, Viewer};
+use super::facts::{Facts, Rules, Unread, Viewer};
+use super::reviewers::{RequiredReviews, required_reviews};
+use super::{BYPASS_CONTRADICTION, BYPASS_NOT_VISIBLE};
 use crate::observation::Field;
 use crate::report::format::counted;
 use crate::rule::{Reason, reason as shared};
@@ -17,6 +18,10 @@ pub(super) struct System {
     pub(super) ruleset: Option<u64>,
     /// The number of approving reviews; `None` if not reported.
     pub(super) reviews: Option<u64>,
+    /// Whether code owners must approve.
+    pub(super) code_owners: bool,
+    /// The patterns of files that alone need the approval of a required reviewer.
+    pub(super) narrow: Vec<String>,
     pub(super) checks: Checks,
     pub(super) hold: Hold,
 }
@@ -71,6 +76,9 @@ impl System {
             Field::Value(reviews) => reviews.required_approving_review_count.value().copied(),
             Field::Absent | Field::Null => Some(0),
         };
+        let section = protection.required_pull_request_reviews.value();
+        let code_owners =
+            section.and_then(|reviews| reviews.require_code_owner_reviews.value()) == Some(&true);
         let mut checks = Checks::default();
         if let Field::Value(section) = &protection.required_status_checks {
             checks.configured = true;
@@ -87,7 +95,7 @@ impl System {
                 Hold::Unknown(&shared::NO_EVIDENCE, "enforcement for administrators not reported".to_string())
             }
         };
-        System { ruleset: None, reviews, checks, hold }
+        System { ruleset: None, reviews, code_owners, narrow: Vec::new(), checks, hold }
     }
 
     /// The rulesets among `rules` that require a pull request or checks: no other rule protects anything here.
@@ -102,8 +110,15 @@ impl System {
             let system = systems.entry(id).or_insert_with(|| System {
                 ruleset: id,
                 reviews: Some(0),
+                code_owners: false,
+                narrow: Vec::new(),
                 checks: Checks::default(),
-                hold: hold(id, id.and_then(|id| facts.rulesets.get(&id)), facts.viewer),
+                hold: hold(
+                    id,
+                    id.and_then(|id| facts.rulesets.get(&id)),
+                    is_of_enterprise(rule),
+                    facts.viewer,
+                ),
             });
             system.add(kind, rule);
         }
@@ -114,6 +129,15 @@ impl System {
         let parameters = rule.parameters.value();
         if kind == PULL_REQUEST {
             let count = parameters.and_then(|found| found.required_approving_review_count.value()).copied();
+            let owners = parameters.and_then(|found| found.require_code_owner_review.value());
+            self.code_owners |= owners == Some(&true);
+            let RequiredReviews { every_file, narrow } = required_reviews(parameters);
+            self.narrow.extend(narrow);
+            // The approvals of required reviewers count where they are required for every file.
+            let count = match every_file {
+                Some(approvals) => Some(count.map_or(approvals, |count| count.max(approvals))),
+                None => count,
+            };
             self.reviews = match (self.reviews, count) {
                 (Some(known), Some(count)) => Some(known.max(count)),
                 // A number that is already sufficient stays so, whatever another rule omits.
@@ -138,6 +162,23 @@ impl System {
     }
 }
 
+/// Whether the organization owns the ruleset with this id.
+pub fn is_of_organization(facts: &Facts, id: u64) -> bool {
+    let Rules::Shown(rules) = &facts.rules else { return false };
+    rules.iter().any(|rule| {
+        let source = rule.ruleset_source_type.value();
+        rule.ruleset_id.value() == Some(&id) && source.is_some_and(|source| source == "Organization")
+    })
+}
+
+/// Whether a rule comes from above the organization. Only what the host names counts as something else.
+fn is_of_enterprise(rule: &BranchRule) -> bool {
+    let source = rule.ruleset_source_type.value();
+    source.is_some_and(|source| {
+        !["Repository", "Organization"].iter().any(|own| source.eq_ignore_ascii_case(own))
+    })
+}
+
 impl Checks {
     /// Adds check names. An empty name is not a check.
     fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
@@ -153,7 +194,12 @@ pub(super) const WORKFLOWS: &str = "workflows";
 pub(super) const DEMANDS: &[&str] = &[PULL_REQUEST, STATUS_CHECKS, WORKFLOWS];
 
 /// Whether a ruleset applies to administrators. A hidden bypass list never counts as empty.
-fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer) -> Hold {
+fn hold(
+    id: Option<u64>,
+    asked: Option<&Result<Ruleset, Unread>>,
+    of_enterprise: bool,
+    viewer: Viewer,
+) -> Hold {
     let Some(id) = id else {
         let words = "a rule without a ruleset id, whose bypass list is unknown";
         return Hold::Unknown(&BYPASS_NOT_VISIBLE, words.to_string());
@@ -167,7 +213,18 @@ fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer
         // Not requested, because it does not affect the verdict.
         None => return Hold::Unknown(&BYPASS_NOT_VISIBLE, String::new()),
     };
+    let said = ruleset.current_user_can_bypass.value().map_or("", String::as_str);
+    let can_bypass = matches!(said, "always" | "pull_requests_only" | "exempt");
     if let Field::Value(actors) = &ruleset.bypass_actors {
+        if actors.is_empty() && can_bypass {
+            return Hold::Unknown(
+                &BYPASS_CONTRADICTION,
+                format!(
+                    "the bypass list of ruleset {id} is empty, yet the host says that the token's user can bypass it \
+                     (current_user_can_bypass is {said})"
+                ),
+            );
+        }
         if let Some(words) = actors.iter().find_map(administrators) {
             return Hold::Bypassed(format!("administrators can bypass ruleset {id} ({words})"));
         }
@@ -180,13 +237,20 @@ fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer
     }
     // Administrators may have one of the organization's custom roles, so what the host reports about an administrator
     // decides.
-    let said = ruleset.current_user_can_bypass.value().map_or("", String::as_str);
     match said {
-        "always" | "pull_requests_only" | "exempt" if viewer.administers => Hold::Bypassed(format!(
+        _ if can_bypass && viewer.administers => Hold::Bypassed(format!(
             "administrators can bypass ruleset {id} (current_user_can_bypass of an administrator is {said})"
         )),
+        // Owners of the enterprise stand above those of the organization.
+        "never" if of_enterprise => Hold::Unknown(
+            &BYPASS_NOT_VISIBLE,
+            format!(
+                "the enterprise owns ruleset {id}, and whether its owners can bypass it is not visible to this token"
+            ),
+        ),
         "never" if viewer.administers && viewer.owns => Hold::Held(format!(
-            "administrators cannot bypass ruleset {id}; teams, apps and single users may still be able to"
+            "administrators cannot bypass ruleset {id}; enterprise owners, teams, roles, apps and single users may \
+             still be able to"
         )),
         _ => Hold::Unknown(
             &BYPASS_NOT_VISIBLE,

@@ -1,5 +1,7 @@
 //! The judgement over its whole domain. Every verdict in the tables is written by hand.
 
+mod hidden;
+
 use serde_json::{Value, json};
 
 use super::system::System;
@@ -82,6 +84,12 @@ fn every_bypass_list_and_every_viewer() {
         (both(actor("RepositoryRole", 4711), "never"), "uuuh"),
         (both(actor("RepositoryRole", 4711), "always"), "ubub"),
         (both(actor("Team", 5), "always"), "hhhh"),
+        // No one is on the list, and yet someone can.
+        (both(json!([]), "always"), "cccc"),
+        (both(json!([]), "pull_requests_only"), "cccc"),
+        (both(json!([]), "exempt"), "cccc"),
+        (both(json!([]), "never"), "hhhh"),
+        (both(json!([]), "sometimes"), "hhhh"),
         // Absent is not empty, and neither is null.
         (shown(Value::Null), "uuuu"),
         (Ok(read(json!({"id": 1}))), "uuuu"),
@@ -108,6 +116,7 @@ fn every_bypass_list_and_every_viewer() {
             let held = match &systems[0].hold {
                 super::system::Hold::Held(_) => 'h',
                 super::system::Hold::Bypassed(_) => 'b',
+                super::system::Hold::Unknown(reason, _) if **reason == BYPASS_CONTRADICTION => 'c',
                 super::system::Hold::Unknown(..) => 'u',
             };
             assert_eq!(held, expected, "{answer:?} {viewer:?}");
@@ -115,6 +124,7 @@ fn every_bypass_list_and_every_viewer() {
             let reason = match (expected, &answer) {
                 ('h', _) => &shared::OK,
                 ('b', _) => &ADMINS_NOT_ENFORCED,
+                ('c', _) => &BYPASS_CONTRADICTION,
                 (_, Err(Unread { refused: false, .. })) => &shared::HOST_ERROR,
                 _ => &BYPASS_NOT_VISIBLE,
             };
@@ -131,7 +141,7 @@ fn every_classic_rule_and_every_ruleset() {
     // 1 no ruleset; 2 one without requirements; a review and a check, 3 held, 4 bypassed, 5 unknown; only a review, 6
     // held, 7 bypassed, 8 unknown; only a check, 9 held, 10 bypassed, 11 unknown; 12 refused because of the plan; 13
     // failed.
-    let table: [(Classic, &str); 10] = [
+    let table: [(Classic, &str); 11] = [
         //                                          none full rev chk unread
         (classic(2, &["build"], true), /*         */ "PP PPP PPP PPP PP"),
         (classic(2, &["build"], false), /*        */ "AA PAB AAA AAA LH"),
@@ -142,6 +152,7 @@ fn every_classic_rule_and_every_ruleset() {
         (Classic::NoBranch("none".to_string()), /**/ "MM MMM MMM MMM MM"),
         (Classic::Empty, /*                       */ "EE EEE EEE EEE EE"),
         (Classic::Unread(deny()), /*              */ "DD PDB DDD DDD DD"),
+        (Classic::Unread(unread(&PLAN_LIMIT)), /* */ "LL PLB LLL LLL UL"),
         (Classic::Unread(fail()), /*              */ "HH PHB HHH HHH HH"),
     ];
     let holds = [json!([]), json!([{"actor_type": "RepositoryRole", "actor_id": 5}]), Value::Null];
@@ -209,7 +220,7 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
         (Classic::NoBranch("none".to_string()), false),
         (Classic::Empty, false),
         (Classic::Unread(unread(&shared::PERMISSION_DENIED)), true),
-        (Classic::Unread(unread(&PLAN_LIMIT)), false),
+        (Classic::Unread(unread(&PLAN_LIMIT)), true),
         (Classic::Unread(unread(&shared::NOT_FOUND)), false),
         (Classic::Unread(unread(&shared::HOST_ERROR)), false),
     ];

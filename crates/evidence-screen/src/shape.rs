@@ -1,0 +1,56 @@
+//! The look of a value: its randomness, and whether it is made up.
+//!
+//! Pure functions, which keep nothing.
+
+use base64::alphabet::STANDARD;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+
+/// Lenient base64, as pasted: padded or not, and cut anywhere.
+pub(super) const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Whether the characters count up, like made-up values: `abcdefgh`, `0123456789abcdef`.
+pub(super) fn is_sequence(value: &[u8]) -> bool {
+    let steps =
+        value.windows(2).filter(|pair| matches!(pair, [a, b] if a.checked_add(1) == Some(*b))).count();
+    2 * steps >= value.len()
+}
+
+/// Shannon entropy in bits per byte: 0 for one repeated byte, 8 at most.
+pub(super) fn entropy(value: &[u8]) -> f32 {
+    let mut counts = [0u32; 256];
+    for byte in value {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let total = value.len() as f32;
+    let shares = counts.iter().filter(|count| **count > 0).map(|count| *count as f32 / total);
+    shares.map(|share| -share * share.log2()).sum()
+}
+
+/// Whether the value has letters of both cases.
+pub(super) fn is_mixed_case(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase)
+}
+
+/// Whether the value is a placeholder for a secret: a variable, a template, a mask, a word like "example".
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let masked = value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'0'));
+    let repeated = value.iter().all(|byte| Some(byte) == value.first());
+    let variable = [&b"$"[..], b"<", b"{", b"[", b"%{", b"@"].iter().any(|sign| value.starts_with(sign))
+        || (value.starts_with(b"%") && value.ends_with(b"%"));
+    masked || repeated || variable || PLACEHOLDERS.iter().any(|word| contains(value, word))
+}
+
+const PLACEHOLDERS: &[&str] =
+    &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
+
+pub(super) fn contains(value: &[u8], word: &str) -> bool {
+    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
