@@ -66,7 +66,8 @@ impl Organization {
             Run::Again => (0, root),
         };
         let asked = [
-            1 + self.repositories.div_ceil(100),
+            // A list of several pages is compared with the organization's count at its end.
+            1 + self.repositories.div_ceil(100) + u64::from(self.repositories > 100),
             self.repositories + self.of_hundred(unprotected + insufficient + branches),
             self.repositories + self.of_hundred(places),
         ];

@@ -68,9 +68,10 @@ fn dry_run_of_many_pages_reads_only_the_first_and_the_last() {
 fn dry_run_says_what_is_not_listed() {
     let lab = Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_MEMBER_TOKEN);
     let run = lab.collect(&["--dry-run"]).exits(3);
-    let said = "not listed     the token lists 6 repositories, but the organization reports 14";
+    let said =
+        "not listed     6 of 14 repositories of acme; 8 are not visible to this token. Give the token access";
     assert!(run.stdout.contains(said), "{}", run.stdout);
-    lab.collect(&[]).says("reports 14: 8 missing from this bundle");
+    lab.collect(&[]).exits(3).says("codehost  6 of 14 repositories of acme; 8 are not visible to this token");
 }
 
 /// At least 1,201 requests with 500 left: the plan estimates when the rate limit lets the run finish.

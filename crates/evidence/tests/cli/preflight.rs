@@ -204,18 +204,23 @@ fn a_listing_that_is_known_to_be_partial() {
     let host =
         |sees| acme().token(token(sees)).repository(sound("web")).repository(sound("vault").private(true));
     let sso = Organization::new("acme").two_factor(true).sso(Sso::PartialResults);
-    for (case, host, warning, says) in [
-        ("unseen", host(false), "incomplete_listing", "the organization reports 2"),
-        ("single sign-on", host(true).organization(sso), "partial_listing", "single sign-on"),
+    for (case, host, remedy, says) in [
+        (
+            "unseen",
+            host(false),
+            "access to every",
+            "1 of 2 repositories of acme; 1 is not visible to this token",
+        ),
+        ("single sign-on", host(true).organization(sso), "single sign-on", "the list is incomplete"),
     ] {
         let lab = Lab::new(host);
         let dry = lab.collect(&["--dry-run"]).exits(3);
         let line = dry.stdout.lines().find(|line| line.contains("not listed")).unwrap();
-        assert!(line.contains(says), "{case}: {}", dry.stdout);
+        assert!(line.contains(says) && line.contains(remedy), "{case}: {}", dry.stdout);
         let bundle = lab.collect(&[]).exits(3).bundle();
         assert_eq!(bundle.manifest()["complete"], false);
         assert!(
-            bundle.warnings("acme").contains(&warning.to_string()),
+            bundle.warnings("acme").contains(&"population_incomplete".to_string()),
             "{case}: {:?}",
             bundle.warnings("acme")
         );

@@ -380,7 +380,7 @@ fn stayed(ran: &Ran, truth: &Ran, harm: Harm, endpoint: &Endpoint) -> Result<(),
                 .all(|(status, reason)| *status == Status::NotVerifiable && reason == code);
             if said && new.is_empty() { Ok(()) } else { Err(format!("not told as {code}: {new:?}")) }
         }
-        Harm::Unseen if !differs || ran.warnings.contains("incomplete_listing") => Ok(()),
+        Harm::Unseen if !differs || ran.warnings.contains("population_incomplete") => Ok(()),
         Harm::Unseen => expect_only("host_error"),
     }
 }

@@ -161,7 +161,7 @@ impl Ran {
         }
         // A missing check suggests that all is well, unless an error or a warning explains it.
         let missing = truth.checks.keys().filter(|question| !self.checks.contains_key(*question)).count();
-        let said = !self.errors.is_empty() || self.warnings.contains("incomplete_listing");
+        let said = !self.errors.is_empty() || self.warnings.contains("population_incomplete");
         if missing > 0 && !said {
             lies.push(format!("{missing} checks are missing, and nothing says so"));
         }
