@@ -2,10 +2,10 @@
 //!
 //! The reference is always the same run without a cache: same artifacts, same checks, same errors, same warnings.
 
-use std::sync::LazyLock;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use evidence::env::Clock;
 use jiff::Timestamp;
