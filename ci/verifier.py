@@ -40,6 +40,8 @@ FIELDS = {
     "--expect-org": "#organization",
     "--max-age": "#age",
 }
+# The fields that take a file.
+FILES = ("#key", "#signers", "#revoked")
 
 
 class Host:
@@ -90,7 +92,7 @@ class Visit:
         page.locator("#terms details").evaluate("details => { details.open = true; }")
         for flag, value in terms:
             field = page.locator(FIELDS[flag])
-            if flag in ("--public-key", "--allowed-signers"):
+            if FIELDS[flag] in FILES:
                 field.set_input_files(value)
             else:
                 field.fill(value)
@@ -141,7 +143,7 @@ def cases(directory):
         arguments = expected["args"]
         terms = []
         for flag, value in zip(arguments[::2], arguments[1::2]):
-            if FIELDS[flag] in ("#key", "#signers", "#revoked"):
+            if FIELDS[flag] in FILES:
                 shutil.copy(case / value, own)
                 value = pathlib.Path(value).name
             terms.append((flag, value))
@@ -154,7 +156,7 @@ def compare(visit, directory):
     """Every verdict of the page equals that of the command line."""
     count = 0
     for name, own, bundle, terms, code in cases(directory):
-        files = [(flag, str(own / value) if FIELDS[flag] in ("#key", "#signers", "#revoked") else value) for flag, value in terms]
+        files = [(flag, str(own / value) if FIELDS[flag] in FILES else value) for flag, value in terms]
         report, said = visit.verify(str(own / bundle), files)
         expected, text, exit_code = command_line(own, bundle, terms)
         if exit_code != code:

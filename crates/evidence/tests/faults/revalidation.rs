@@ -5,6 +5,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use evidence::env::Clock;
 use jiff::Timestamp;
@@ -33,12 +34,15 @@ pub(crate) fn host() -> CodeHost {
 }
 
 /// Collects with this cache.
+/// The time of every run: two runs that are compared record the same times.
+static START: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
+
 fn collect(server: &Server, cache: &Path, repos: &str) -> Ran {
     run(
         "[CC6.1, CC6.6, CC7.2]",
         &source(server, repos, true),
         &[("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", cache.to_str().unwrap())],
-        Clock::manual(Timestamp::now()),
+        Clock::manual(*START),
     )
     .unwrap()
 }
@@ -56,7 +60,7 @@ fn afresh(server: &Server, repos: &str) -> Ran {
         "[CC6.1, CC6.6, CC7.2]",
         &source(server, repos, false),
         &[("CODEHOST_TOKEN", DEMO_TOKEN)],
-        Clock::manual(Timestamp::now()),
+        Clock::manual(*START),
     )
     .unwrap()
 }
@@ -344,7 +348,7 @@ fn another_token_s_records_are_not_used() {
             "[CC6.1, CC6.6, CC7.2]",
             &source(&server, "\"*\"", true),
             &[("CODEHOST_TOKEN", OTHER), ("XDG_CACHE_HOME", cache.path().to_str().unwrap())],
-            Clock::manual(Timestamp::now()),
+            Clock::manual(*START),
         )
         .unwrap()
     };
@@ -369,7 +373,7 @@ fn without_a_place_to_keep_anything_a_run_is_complete() {
         vec![("CODEHOST_TOKEN", DEMO_TOKEN)],
         vec![("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", occupied.to_str().unwrap())],
     ] {
-        let clock = Clock::manual(Timestamp::now());
+        let clock = Clock::manual(*START);
         let ran = run("[CC6.1, CC6.6, CC7.2]", &source(&server, "\"*\"", true), &variables, clock).unwrap();
         assert_eq!((&ran.files, &ran.checks, ran.revalidated), (&truth.files, &truth.checks, 0));
         assert!(ran.warnings.contains("records_not_kept"), "{:?}", ran.warnings);
