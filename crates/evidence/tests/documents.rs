@@ -264,8 +264,10 @@ fn every_warning_has_a_row() {
             let source = read("crates/evidence/src/source/codehost/interpret.rs");
             assert_eq!(source.matches("warning(reason.code").count(), 1);
             assert_eq!(source.matches("warning(code,").count(), 2);
-            let reasons = ["branch_missing", "branch_unprotected", "blocked", "plan_limit", "sso_required"];
-            real.extend(reasons.map(str::to_string));
+            let source = read("crates/evidence/src/source/codehost/population/discovery.rs");
+            assert_eq!(source.matches("warning(rules::reason::POPULATION_INCOMPLETE.code").count(), 1);
+            real.extend(["branch_missing", "branch_unprotected", "blocked"].map(str::to_string));
+            real.extend(["plan_limit", "population_incomplete", "sso_required"].map(str::to_string));
         }
         same(first_cells(&read(&page(kind)), "Code").into_iter().collect(), real, &page(kind));
     }

@@ -169,7 +169,8 @@ pub(crate) fn kinds() -> Vec<Kind> {
             Harm::Maybe("host_error"),
             Stands,
         ),
-        listing("endless pages", FaultKind::BadLink(BadLink::Endless), Harm::Maybe("host_error"), Stands),
+        // It repeats the first page in place of another.
+        listing("endless pages", FaultKind::BadLink(BadLink::Endless), Harm::Unseen, Stands),
         listing("an entry again", FaultKind::ShiftPage(-1), Harm::Unseen, Stands),
         listing("an entry skipped", FaultKind::ShiftPage(1), Harm::Unseen, Stands),
         // Names of repositories.

@@ -356,8 +356,13 @@ fn another_token_s_records_are_not_used() {
     fs::write(kept_file(cache.path()), stolen).unwrap();
     server.clear_log();
     let ran = with_other();
-    assert_eq!(ran.revalidated, 0);
-    assert!(server.requests().iter().all(|request| request.header("if-none-match").is_none()));
+    // The organization's count after the last page is the run's own second question.
+    let (again, others): (Vec<_>, Vec<_>) = server
+        .requests()
+        .into_iter()
+        .filter(|request| request.header("if-none-match").is_some())
+        .partition(|request| request.path() == "/orgs/acme");
+    assert_eq!((again.len(), others.len(), ran.revalidated), (1, 0, 1));
     assert_eq!(ran.said(), afresh(&server, "\"*\"").said());
 }
 

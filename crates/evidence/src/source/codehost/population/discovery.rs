@@ -30,6 +30,8 @@ pub(super) struct Discovery<'a> {
     public: u64,
     /// How many of them the host lists without their visibility.
     unclassified: u64,
+    /// Whether the host listed one of them twice, as pages that shift do: others may be missing from the list.
+    repeated: bool,
 }
 
 impl<'a> Discovery<'a> {
@@ -45,6 +47,7 @@ impl<'a> Discovery<'a> {
             discovered: 0,
             public: 0,
             unclassified: 0,
+            repeated: false,
         }
     }
 
@@ -55,14 +58,17 @@ impl<'a> Discovery<'a> {
 
     fn add_repository(&mut self, repository: wire::Repository, at: Timestamp) {
         if repository.id.is_some_and(|id| !self.ids.insert(id)) {
-            // Pages that shifted while they were read show a repository twice.
+            self.repeated = true;
             return;
         }
         let known = repository.id.is_none() && self.is_known(&repository);
         let visibility = repository.visibility.clone();
         match self.session.scoped(&repository, &mut self.names, at) {
             // Without an id, a repeated name is the same repository on two pages that shifted.
-            Err(_) if known => return,
+            Err(_) if known => {
+                self.repeated = true;
+                return;
+            }
             Ok(scoped) => {
                 let excluded = self.exclusion.excludes(scoped.target().name);
                 self.members.push(Member {
@@ -108,7 +114,16 @@ impl<'a> Discovery<'a> {
     /// The population, after every readable page was added.
     pub(super) fn end(self, listing: &RepositoryListing, counts: &RepositoryCounts) -> Population {
         let compared = self.compared(counts);
-        let Discovery { session, exclusion, mut repositories, mut members, mut found, discovered, .. } = self;
+        let Discovery {
+            session,
+            exclusion,
+            mut repositories,
+            mut members,
+            mut found,
+            discovered,
+            repeated,
+            ..
+        } = self;
         repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
         members.sort_by(|a, b| a.name.cmp(&b.name));
         found.extend(session.excluded_nothing(&exclusion));
@@ -131,8 +146,9 @@ impl<'a> Discovery<'a> {
             Compared::Agrees => Scope::Whole,
         };
         let mut scope = session.extent(scope, saturating_u64(members.len()), counts);
-        if unnamed || scope.host_total == Some(scope.listed) && scope.scope == Scope::Partial {
-            // What is missing from an unread page is not known to be hidden, and counts that agree say nothing.
+        let same_total = scope.host_total == Some(scope.listed);
+        if scope.scope == Scope::Partial && (unnamed || repeated || same_total) {
+            // What is missing from an unread or shifted page is not known to be hidden, and counts that agree say nothing.
             scope.host_total = None;
         }
         // A failure has already left every rule undecided.
