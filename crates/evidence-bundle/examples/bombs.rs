@@ -109,8 +109,27 @@ fn document(path: &str, change: impl FnOnce(&mut Value)) -> Vec<File> {
     let (_, contents) = files.iter_mut().find(|(name, _)| name == path).unwrap();
     let mut document = serde_json::from_slice(contents).unwrap();
     change(&mut document);
-    *contents = serde_json::to_vec(&document).unwrap();
+    *contents = written(&document);
     with_manifest(files, &key())
+}
+
+/// The document as the tool writes it: the checks of a control come after its other fields, and readers that keep
+/// nothing rely on that.
+fn written(document: &Value) -> Vec<u8> {
+    let Some(controls) = document["controls"].as_array() else {
+        return serde_json::to_vec(document).unwrap();
+    };
+    let mut rest = document.as_object().unwrap().clone();
+    rest.remove("controls");
+    let controls = controls.iter().map(|control| {
+        let mut head = control.as_object().unwrap().clone();
+        let checks = head.remove("checks").unwrap();
+        let head = Value::Object(head).to_string();
+        format!("{},\"checks\":{checks}}}", head.strip_suffix('}').unwrap())
+    });
+    let controls: Vec<String> = controls.collect();
+    let rest = Value::Object(rest).to_string();
+    format!("{},\"controls\":[{}]}}", rest.strip_suffix('}').unwrap(), controls.join(",")).into_bytes()
 }
 
 fn manifest(change: impl FnOnce(&mut Value)) -> Vec<File> {
