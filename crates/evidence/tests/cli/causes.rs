@@ -133,7 +133,7 @@ fn a_refused_bundle_is_named_on_standard_error() {
     lab.write("text.sig", [7; 64]);
     for (bundle, trust, code) in [
         ("changed.tar.gz", &["-k", "key.pub.pem"][..], 7),
-        (good.as_str(), &["--fingerprint", &"0".repeat(64)], 7),
+        (good.as_str(), &["--fingerprint", &format!("sha256:{}", "0".repeat(64))], 7),
         (&good, &["-k", "key.pub.pem", "--expect-org", "another"], 7),
         (&good, &[], 1),
         (&good, &["-k", "nowhere.pem"], 1),
