@@ -222,7 +222,7 @@ const tests = {
   async "a run that is cut off fails, though there is a bundle and fail-on is empty"() {
     const step = action.runs.steps.at(-1);
     const run = { log: "" };
-    const env = { PATH: process.env.PATH, INPUT_FAIL_ON: "", EXIT_CODE: "137", BUNDLE: "x", GITHUB_ACTION_PATH: `${work}/action` };
+    const env = { PATH: process.env.PATH, INPUT_FAIL_ON: "", EXIT_CODE: "137", BUNDLE: "x", GITHUB_ACTION_PATH: `${work}/action`, RUNNER_TEMP: work };
     assert.equal(await execute("bash", ["-c", step.run], run, { env }), 137);
   },
   async "an archive that is not the signed one is refused before anything of it runs"() {
@@ -329,6 +329,16 @@ const tests = {
     assert.match(refused.log, /^::error title=Evidence::error: connection test failed: codehost: /m);
     assert.match(refused.summary, /^## Evidence: exit code 2\n[^]*\n {4}error: connection test failed/);
     assert.equal((await use({ inputs: { summary: "false" } })).summary, "");
+    // A host's text cannot end the annotation, or begin a command.
+    fs.mkdirSync(`${work}/temp-of-causes`);
+    fs.writeFileSync(`${work}/temp-of-causes/evidence-causes`, "incomplete: 5 %0A::error::x\n::error::y\nerror: a\r::add-mask::z\n");
+    const step = action.runs.steps.at(-1);
+    const env = { PATH: process.env.PATH, INPUT_FAIL_ON: "", EXIT_CODE: "3", BUNDLE: "x", GITHUB_ACTION_PATH: `${work}/action`, RUNNER_TEMP: `${work}/temp-of-causes` };
+    const hostile = { log: "" };
+    assert.equal(await execute("bash", ["-c", step.run], hostile, { env }), 0);
+    assert.deepEqual(hostile.log.split("\n").filter((line) => line.startsWith("::")).slice(0, -1), [
+      "::warning title=Evidence::incomplete: 5 %250A::error::x", "::warning title=Evidence::error: a%0D::add-mask::z",
+    ]);
   },
   async "a repository that is not known to be private or internal is refused, unless nothing of the evidence gets there"() {
     const nothing = { "upload-artifact": "false", summary: "false" };

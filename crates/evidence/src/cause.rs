@@ -57,7 +57,7 @@ pub fn of_plans(plans: &[(SourceName, Result<Plan, ConnectError>)]) -> Vec<Strin
         .collect()
 }
 
-/// The lines of errors that are the same for every source.
+/// The lines of these errors.
 pub fn of_errors(errors: &[ErrorRecord]) -> Vec<String> {
     self::errors(errors.iter())
 }
