@@ -71,7 +71,7 @@ const used = {
 
 let runs = 0;
 /** One use of the action in a job of its own, with `with` and `env` as a workflow gives them. */
-async function use({ inputs = {}, env = {}, visibility = "private", repository = "OWNER/evidence", config = "", workflow = {} }) {
+async function use({ inputs = {}, env = {}, visibility = "private", repository = "OWNER/evidence", config = "", workflow = {}, cutOff = null }) {
   const id = ++runs;
   const [workspace, temp] = [`${work}/run-${id}`, `${work}/temp`];
   fs.rmSync(temp, { recursive: true, force: true });
@@ -86,11 +86,13 @@ async function use({ inputs = {}, env = {}, visibility = "private", repository =
     inputs: Object.fromEntries(Object.entries(action.inputs).map(([name, input]) => [name, inputs[name] ?? input.default])),
     github: { action_repository: repository, run_id: id, run_attempt: 1, event: { repository: { visibility } } },
     runner: { os: RUNNER_OS, temp },
-    steps: Object.fromEntries(action.runs.steps.filter((step) => step.id).map((step) => [step.id, { outputs: {} }])),
+    steps: Object.fromEntries(action.runs.steps.filter((step) => step.id).map((step) => [step.id, { outputs: {}, outcome: "skipped" }])),
   };
   let searched = process.env.PATH;
   for (const step of action.runs.steps) {
-    if (step.if && !evaluate(step.if, contexts).coerceString().match(/^true$/)) continue;
+    // Like the runner: `always()` runs a step after a failed one, and any other condition includes success().
+    if (run.failed && !step.if?.includes("always()")) continue;
+    if (step.if && !evaluate(step.if.replace("always()", "true"), contexts).coerceString().match(/^true$/)) continue;
     let outputs = {};
     if (step.uses) {
       assert.match(step.uses, /^[a-z/-]+@[0-9a-f]{40}$/);
@@ -108,14 +110,13 @@ async function use({ inputs = {}, env = {}, visibility = "private", repository =
           CODEHOST_API_URL, CODEHOST_TOKEN: TOKEN, EVIDENCE_SIGNING_KEY: signingKey,
           ...env, ...fillAll(step.env, contexts), ...files,
         },
-      });
+      }, step.id === "collect" ? cutOff : null);
       outputs = readOutputs(fs.readFileSync(files.GITHUB_OUTPUT, "utf8"));
       for (const added of fs.readFileSync(files.GITHUB_PATH, "utf8").split("\n").filter(Boolean)) searched = `${added}:${searched}`;
       run.summary += fs.readFileSync(files.GITHUB_STEP_SUMMARY, "utf8");
       if (status !== 0) run.failed ??= { step: step.name, status };
     }
-    if (step.id) contexts.steps[step.id] = { outputs };
-    if (run.failed) break;
+    if (step.id) contexts.steps[step.id] = { outputs, outcome: run.failed?.step === step.name ? "failure" : "success" };
   }
   run.outputs = Object.fromEntries(Object.entries(action.outputs).map(([name, output]) => [name, fill(output.value, contexts)]));
   for (const secret of [TOKEN, CLASSIC_TOKEN, signingKey]) {
@@ -125,9 +126,11 @@ async function use({ inputs = {}, env = {}, visibility = "private", repository =
   return run;
 }
 
-function execute(program, args, run, options) {
+/** Runs a program. The end of `cutOff`, a promise, ends it as the runner ends a job that is out of time. */
+function execute(program, args, run, options, cutOff = null) {
   return new Promise((done) => {
     const child = spawn(program, args, options);
+    cutOff?.().then(() => child.kill("SIGINT"));
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (run.log += chunk));
     child.on("close", (status, signal) => done(status ?? signal));
   });
@@ -219,7 +222,7 @@ const tests = {
   async "a run that is cut off fails, though there is a bundle and fail-on is empty"() {
     const step = action.runs.steps.at(-1);
     const run = { log: "" };
-    const env = { PATH: process.env.PATH, INPUT_FAIL_ON: "", EXIT_CODE: "137", BUNDLE: "x", GITHUB_ACTION_PATH: `${work}/action` };
+    const env = { PATH: process.env.PATH, INPUT_FAIL_ON: "", EXIT_CODE: "137", BUNDLE: "x", GITHUB_ACTION_PATH: `${work}/action`, RUNNER_TEMP: work };
     assert.equal(await execute("bash", ["-c", step.run], run, { env }), 137);
   },
   async "an archive that is not the signed one is refused before anything of it runs"() {
@@ -292,6 +295,50 @@ const tests = {
     assert.equal(counts[2], 0);
     assert.equal(caches.size, 2);
     assert(await use({ config, inputs: { cache: "true", "artifact-name": "evidence" } }).then((run) => run.failed === null));
+  },
+  async "a run that is cut off keeps its records, and the next one resumes"() {
+    const config = configuration({ codehost: "    revalidate: true\n    requests_per_minute: 30\n" });
+    const inputs = { cache: "true", "artifact-name": "cut-off" };
+    const before = caches.size;
+    const cutOff = () => new Promise((done) => setTimeout(done, 12000));
+    const first = await use({ config, inputs, cutOff });
+    assert(first.failed, first.log);
+    assert.match(first.log, /interrupted: no bundle was written/);
+    assert.equal(first.artifact, null);
+    assert.equal(caches.size, before + 1, "the records of the run that was cut off are not saved");
+    const second = await use({ config: configuration({ codehost: "    revalidate: true\n" }), inputs });
+    assert.equal(second.failed, null, second.log);
+    const codes = read(second.outputs.bundle, "manifest.json").warnings.map((warning) => warning.code);
+    assert(codes.includes("resumed"), `not resumed: ${codes}`);
+    // With records but without an interrupted run, nothing is resumed.
+    const third = await use({ config: configuration({ codehost: "    revalidate: true\n" }), inputs });
+    assert(!read(third.outputs.bundle, "manifest.json").warnings.some((warning) => warning.code === "resumed"));
+    // The setting that the cache needs is named.
+    const without = await use({ inputs });
+    assert.deepEqual(without.failed, { step: "Judge the exit code", status: 1 });
+    assert.match(without.log, /revalidate: true/);
+    assert(await use({ config, inputs: { ...inputs, args: "--resume" }, cutOff }).then((run) => /interrupted/.test(run.log)), "--resume twice");
+  },
+  async "each cause is an annotation and in the summary"() {
+    const run = await use({});
+    const causes = [...run.log.matchAll(/^::warning title=Evidence::(incomplete: .*)$/gm)].map(([, text]) => text);
+    assert(causes.length > 0 && causes.length < 10, run.log);
+    for (const cause of causes) assert(run.summary.includes(`\n    ${cause.replaceAll("%25", "%")}\n`), run.summary);
+    assert.match(run.summary, /^## Evidence: exit code 3\n/);
+    const refused = await use({ env: { CODEHOST_TOKEN: "github_pat_wrong" } });
+    assert.match(refused.log, /^::error title=Evidence::error: connection test failed: codehost: /m);
+    assert.match(refused.summary, /^## Evidence: exit code 2\n[^]*\n {4}error: connection test failed/);
+    assert.equal((await use({ inputs: { summary: "false" } })).summary, "");
+    // A host's text cannot end the annotation, or begin a command.
+    fs.mkdirSync(`${work}/temp-of-causes`);
+    fs.writeFileSync(`${work}/temp-of-causes/evidence-causes`, "incomplete: 5 %0A::error::x\n::error::y\nerror: a\r::add-mask::z\n");
+    const step = action.runs.steps.at(-1);
+    const env = { PATH: process.env.PATH, INPUT_FAIL_ON: "", EXIT_CODE: "3", BUNDLE: "x", GITHUB_ACTION_PATH: `${work}/action`, RUNNER_TEMP: `${work}/temp-of-causes` };
+    const hostile = { log: "" };
+    assert.equal(await execute("bash", ["-c", step.run], hostile, { env }), 0);
+    assert.deepEqual(hostile.log.split("\n").filter((line) => line.startsWith("::")).slice(0, -1), [
+      "::warning title=Evidence::incomplete: 5 %250A::error::x", "::warning title=Evidence::error: a%0D::add-mask::z",
+    ]);
   },
   async "a repository that is not known to be private or internal is refused, unless nothing of the evidence gets there"() {
     const nothing = { "upload-artifact": "false", summary: "false" };

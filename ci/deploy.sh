@@ -103,9 +103,34 @@ for pod in pods:
         assert context["allowPrivilegeEscalation"] is False and context["capabilities"] == {"drop": ["ALL"]}, context
         assert context["readOnlyRootFilesystem"] is True, context
         assert ":" in container["image"], container["image"]
+collect = [container for pod in pods for container in pod["containers"] if container["name"] == "evidence"]
+# The status of a failed pod shows why.
+assert collect and all(one["terminationMessagePolicy"] == "FallbackToLogsOnError" for one in collect), collect
 PYTHON
   echo "ok   kustomize, the schema of Kubernetes, the profile restricted, digests and network policies"
 fi
+# The documented unit that mails why a run failed: systemd reads it, and its command makes a mail of the journal.
+mkdir -p "$work/alert/bin"
+sed -n '/^Description=Mail why/,/^```$/{/^```$/!p}' docs/deploy.md | sed '1i [Unit]' >"$work/alert/evidence-alert@.service"
+if need systemd-analyze "the check of the documented unit"; then
+  systemd-analyze verify "$work/alert/evidence-alert@.service" >"$log" 2>&1 || fail "the documented unit for alerts"
+  [ ! -s "$log" ] || fail "the documented unit for alerts"
+fi
+printf '#!/bin/sh\necho "$*" >>"%s"\necho "incomplete: cloud: not reached"\n' "$work/alert/journal" >"$work/alert/bin/journalctl"
+printf '#!/bin/sh\ncat >"%s"\n' "$work/alert/mail" >"$work/alert/bin/sendmail"
+chmod +x "$work"/alert/bin/*
+command=$(python3 - "$work/alert/evidence-alert@.service" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1]).read().replace("\\\n", " ")
+print(re.search(r"^ExecStart=/bin/sh -c '(.*)'$", text, re.M)[1].replace("%i", "evidence-collect@acme.service").replace("%H", "collector"))
+PYTHON
+)
+PATH=$work/alert/bin:$PATH sh -c "$command" >"$log" 2>&1 || fail "the command of the documented unit"
+grep -qx "Subject: evidence-collect@acme.service failed on collector" "$work/alert/mail" || fail "the subject of the mail"
+grep -qx "incomplete: cloud: not reached" "$work/alert/mail" || fail "the cause is not in the mail"
+grep -qF -- "--unit evidence-collect@acme.service --since=-6h" "$work/alert/journal" || fail "another unit's journal"
+echo "ok   the documented unit mails why a run failed"
+
 # The same version in all of them.
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 for file in deploy/compose.yaml deploy/kubernetes/{collect,platform}/kustomization.yaml; do

@@ -124,22 +124,60 @@ summarize() {
   fi >>"$GITHUB_STEP_SUMMARY"
 }
 
+# Runs `evidence collect` with these arguments; standard output goes to $printed, standard error to the log and to $causes.
+# Returns its exit code.
+#
+# The runner ends a cancelled job, or one that is out of time, with SIGINT and SIGTERM to this script. `evidence` gets
+# the signal too, ends cleanly, and the next run resumes it.
+run_evidence() {
+  local pid code=0
+  rm -f "$causes.done"
+  evidence collect --quiet "$@" >"$printed" 2> >(tee "$causes" >&2; : >"$causes.done") &
+  pid=$!
+  trap 'kill -s TERM "$pid" 2>/dev/null || true' INT TERM
+  wait "$pid" || code=$?
+  # A signal ends the first wait before the program.
+  while kill -0 "$pid" 2>/dev/null; do
+    code=0
+    wait "$pid" || code=$?
+  done
+  trap - INT TERM
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ ! -e "$causes.done" ] || break
+    sleep 0.1
+  done
+  return "$code"
+}
+
+# Why the collection does not end with 0, for the page of the run. Indented lines are text, whatever they contain.
+explain() {
+  printf '## Evidence: exit code %s\n\n%s\n\n' "$1" "$(meaning "$1")"
+  sed 's/^/    /' "$causes"
+  printf '\n'
+}
+
 # Collects and verifies. The exit code of the collection is an output; `finish` judges it, after the bundle is uploaded.
 collect() {
-  local argument marker bundle code=0 verified files
+  local argument marker bundle code=0 verified files resume=$INPUT_CACHE
+  printed=$RUNNER_TEMP/evidence-printed causes=$RUNNER_TEMP/evidence-causes
   cd "$INPUT_WORKING_DIRECTORY"
   set -- --config "$INPUT_CONFIG" --output "$INPUT_OUTPUT"
   while IFS= read -r argument; do
     [ -z "$argument" ] || set -- "$@" "$argument"
+    case $argument in --resume | --reproducible) resume=false ;; esac
   done <<<"$INPUT_ARGS"
   # The cache steps expect the records here. Otherwise, the machine's own cache directory stays in use.
   if [ "$INPUT_CACHE" = true ]; then export XDG_CACHE_HOME="$RUNNER_TEMP/evidence-cache"; fi
+  # Without an interrupted run, this changes nothing.
+  if [ "$resume" = true ]; then set -- "$@" --resume; fi
   # Messages quote hosts, so no line of them may act as a command of the runner.
   marker=$(openssl rand -hex 16)
   echo "::stop-commands::$marker"
-  bundle=$(evidence collect --quiet "$@") || code=$?
+  run_evidence "$@" || code=$?
   echo "::$marker::"
   output exit-code "$code"
+  if [ "$code" != 0 ] && [ "$INPUT_SUMMARY" = true ]; then explain "$code" >>"$GITHUB_STEP_SUMMARY"; fi
+  bundle=$(cat "$printed")
   if [ -z "$bundle" ] || ! [ -f "$bundle" ]; then return; fi
 
   set -- "$bundle"
@@ -175,19 +213,31 @@ meaning() {
   esac
 }
 
+# annotate LEVEL: an annotation for each cause. GitHub shows ten of a step; one is the exit code's. No line of a cause can
+# act as a command: each stands behind one, with the characters that would end it escaped.
+annotate() {
+  local line
+  [ -f "$RUNNER_TEMP/evidence-causes" ] || return 0
+  { grep -E '^(incomplete|error): ' "$RUNNER_TEMP/evidence-causes" || true; } | head -n 9 | while IFS= read -r line; do
+    line=${line//'%'/%25}
+    echo "::$1 title=Evidence::${line//$'\r'/%0D}"
+  done
+}
+
 # Fails the job if there is no bundle, if fail-on contains the exit code, or if the run ended without a
 # published code.
 finish() {
   local text
   text="exit code $EXIT_CODE: $(meaning "$EXIT_CODE")"
   if [ -z "$BUNDLE" ]; then
+    annotate error
     [ "$EXIT_CODE" != 0 ] || fail "the collection succeeded but left no bundle: do not use --dry-run or delete_after_upload here"
     fail "$text; there is no bundle" "$EXIT_CODE"
   fi
-  case ",$INPUT_FAIL_ON," in *",$EXIT_CODE,"*) fail "$text" "$EXIT_CODE" ;; esac
+  case ",$INPUT_FAIL_ON," in *",$EXIT_CODE,"*) annotate error; fail "$text" "$EXIT_CODE" ;; esac
   case $EXIT_CODE in
     0) ;;
-    [1-6]) echo "::warning title=Evidence::$text" ;;
+    [1-6]) annotate warning; echo "::warning title=Evidence::$text" ;;
     *) fail "$text" "$EXIT_CODE" ;;
   esac
 }

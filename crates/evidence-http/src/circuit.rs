@@ -212,6 +212,7 @@ impl Outcome {
             | Class::Gone
             | Class::Redirect
             | Class::HostFault { .. }
+            | Class::Page
             | Class::Transport
             | Class::Unexpected => {
                 Outcome::Failure(format!("{} (HTTP {})", refused.text(), refused.meta.status))

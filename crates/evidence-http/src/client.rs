@@ -3,7 +3,7 @@
 //! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`RequestFailure`] means that
 //! there is no answer: the attempts or the limit are used up, or the answer cannot be understood.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
@@ -16,7 +16,7 @@ use super::concurrency::Ticket;
 use super::exchange::{Body, Exchange, read_body, text};
 use super::framing::ambiguity;
 use super::gate::{Feedback, Gate};
-use super::obstacle::{TransportError, trouble};
+use super::obstacle::{Obstacle, TransportError, trouble};
 use super::parcel::Parcel;
 use super::quota::QuotaStatus;
 use super::redirect::RedirectChain;
@@ -55,6 +55,8 @@ pub(super) struct RequestCounts {
     retries: AtomicU64,
     pub(super) revalidated: AtomicU64,
     pub(super) taken_over: AtomicU64,
+    /// Whether a host has given a good answer.
+    answered: AtomicBool,
 }
 
 impl Client {
@@ -176,8 +178,8 @@ impl Client {
                 Err(TransportError { text, obstacle }) => {
                     self.gate.leave(ticket, None, now);
                     let kind = match obstacle {
-                        Some(obstacle) => FailureKind::Obstacle(obstacle, text),
-                        None => FailureKind::Transport(text),
+                        Some(obstacle) if self.lasts(obstacle) => FailureKind::Obstacle(obstacle, text),
+                        Some(_) | None => FailureKind::Transport(text),
                     };
                     (
                         Class::Transport,
@@ -355,6 +357,13 @@ impl Client {
                 fail(FailureKind::Transport(text))
             }
             (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit: reads.limit }),
+            (Class::Page, _) if self.lasts(Obstacle::Page) => {
+                fail(FailureKind::Obstacle(Obstacle::Page, page_text(status, message.as_deref())))
+            }
+            (Class::Page, _) => {
+                let text = page_text(status, message.as_deref());
+                fail(FailureKind::HostFault(format!("{text}; check that api_url is the address of the API")))
+            }
             (Class::HostFault { .. } | Class::Transport, _) => {
                 fail(FailureKind::HostFault(fault_text(status, message.as_deref())))
             }
@@ -384,6 +393,9 @@ impl Client {
                 Ok(Err(Refused { class, code, message, permission, meta }))
             }
         };
+        if matches!(class, Class::Success | Class::NotFound) {
+            self.counts.answered.store(true, Ordering::Relaxed);
+        }
         let again = decide_within(self.settings.attempts, class, asked.attempt, 0.0);
         let rest = match (class, again) {
             (Class::SecondaryLimit { .. }, RetryDecision::RetryAfter(rest)) => Some(rest),
@@ -391,6 +403,11 @@ impl Client {
         };
         self.gate.leave(asked.ticket, Some(&Feedback { class, reading, rest }), asked.now);
         (class, outcome)
+    }
+
+    /// Whether it is certain that the obstacle will not go away by itself.
+    fn lasts(&self, obstacle: Obstacle) -> bool {
+        obstacle.lasts(self.gate.has_answered(), self.counts.answered.load(Ordering::Relaxed))
     }
 
     fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, RequestFailure>) {
@@ -423,16 +440,15 @@ struct Asked<'a> {
     now: Timestamp,
 }
 
-/// The text of a fault. Never quotes HTML pages: a message is the host's own, or what its dialect makes of such a
-/// page.
+/// The text of a fault: never a page, but the host's own message, or what its dialect makes of a page.
 fn fault_text(status: u16, message: Option<&str>) -> String {
-    match (status, message) {
-        (_, Some(message)) => format!("HTTP {status} {message}"),
-        (200 | 404, None) => {
-            format!(
-                "HTTP {status} with a page that is not JSON; check that api_url is the address of the API"
-            )
-        }
-        (_, None) => format!("HTTP {status}"),
+    match message {
+        Some(message) => format!("HTTP {status} {message}"),
+        None => format!("HTTP {status}"),
     }
+}
+
+/// The text of an answer of the wrong kind, without any of it.
+fn page_text(status: u16, message: Option<&str>) -> String {
+    fault_text(status, Some(message.unwrap_or("with a page that is not JSON")))
 }

@@ -51,6 +51,7 @@ struct State {
     paused: SignedDuration,
     /// The end of the last wait that `paused` includes.
     paused_until: Timestamp,
+    /// Whether a good answer has arrived.
     answered: bool,
     tells_limits: bool,
 }
@@ -166,6 +167,11 @@ impl Gate {
     /// The host's last report of its limit.
     pub(super) fn status(&self) -> Option<super::quota::QuotaStatus> {
         self.lock().quota.last()
+    }
+
+    /// Whether the host has given a good answer.
+    pub(super) fn has_answered(&self) -> bool {
+        self.lock().answered
     }
 
     /// How long limits held requests back, not counting pacing.

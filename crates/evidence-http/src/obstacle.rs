@@ -1,7 +1,9 @@
 //! Why a connection failed, and whether it will fail the same way at every attempt.
 //!
-//! Faulty certificates, TLS versions and a proxy's refusals do not pass in seconds. The advice is the same for all
-//! sources, except for the setting that names a certificate.
+//! Faulty certificates, TLS versions and a proxy's refusals do not pass in seconds. Neither does a name that does not
+//! resolve, a dead proxy or a page instead of an answer, as long as the host has never answered: then an address is
+//! wrong. Later, they may be a disturbance of the network. The advice is the same for all sources, except for the
+//! setting that names a certificate.
 
 use std::error::Error;
 use std::io;
@@ -35,6 +37,14 @@ pub enum Obstacle {
     ProxyCredentials(&'static str),
     /// The proxy that this variable names refuses to connect to the host.
     ProxyRefuses(&'static str),
+    /// The proxy that this variable names cannot be reached.
+    ProxyUnreachable(&'static str),
+    /// The host's name does not exist.
+    UnknownName,
+    /// The host does not speak the protocol of its address.
+    Protocol,
+    /// A page of a login, a proxy or a website answers instead of the API.
+    Page,
     /// This variable is set, but its value is not a proxy address.
     ProxyVariable(&'static str),
 }
@@ -51,6 +61,24 @@ pub struct HelpTarget<'a> {
 }
 
 impl Obstacle {
+    /// Whether it will not go away by itself. A disturbed network can look like some obstacles, but only where
+    /// something has been answered before: by this host, or by any host of the same provider.
+    pub(super) fn lasts(self, host_answered: bool, any_answered: bool) -> bool {
+        match self {
+            Obstacle::UnknownName | Obstacle::Protocol => !host_answered,
+            Obstacle::ProxyUnreachable(_) | Obstacle::Page => !any_answered,
+            Obstacle::UnknownIssuer
+            | Obstacle::WrongName
+            | Obstacle::Expired
+            | Obstacle::NotYetValid
+            | Obstacle::Certificate
+            | Obstacle::Tls
+            | Obstacle::ProxyCredentials(_)
+            | Obstacle::ProxyRefuses(_)
+            | Obstacle::ProxyVariable(_) => true,
+        }
+    }
+
     /// The advice, one line each.
     pub fn help(self, target: HelpTarget<'_>) -> Vec<String> {
         let HelpTarget { host, address, ca_file } = target;
@@ -84,6 +112,21 @@ impl Obstacle {
             Obstacle::ProxyRefuses(variable) => format!(
                 "have the proxy allow {host}, or correct {variable}; if {host} needs no proxy, add it to NO_PROXY"
             ),
+            Obstacle::ProxyUnreachable(variable) => format!(
+                "start the proxy, or correct {variable}; if {host} needs no proxy, add it to NO_PROXY"
+            ),
+            Obstacle::UnknownName => {
+                format!(
+                    "check {address}, and the name server of this machine; behind a proxy, set HTTPS_PROXY"
+                )
+            }
+            Obstacle::Protocol => format!("check {address}: its scheme and port must be those of the API"),
+            Obstacle::Page => {
+                return vec![
+                    format!("check that {address} is the address of the API, not of a website"),
+                    format!("a login page or a proxy may answer instead of {host}: let this machine pass"),
+                ];
+            }
             Obstacle::ProxyVariable(variable) => {
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it")
             }
@@ -134,9 +177,24 @@ pub(super) async fn trouble(
         return lasts(text, obstacle);
     }
     let (Some(tunnel), Some(variable)) = (tunnel, proxy.variable()) else {
-        return describe(error, timeout).into();
+        return match (name_error(error), url.host_str()) {
+            (Some(NameError::Unknown), Some(host)) => {
+                lasts(format!("the name {host} does not resolve"), Obstacle::UnknownName)
+            }
+            _ if is_strange(error) => lasts("the host does not speak HTTP".to_string(), Obstacle::Protocol),
+            _ => describe(error, timeout).into(),
+        };
     };
     let name = proxy.name(url).unwrap_or_else(|| variable.to_string());
+    if tunnel == "failed to create underlying connection" {
+        let dead = Obstacle::ProxyUnreachable(variable);
+        if name_error(error) == Some(NameError::Unknown) {
+            return lasts(format!("the name of the proxy {name} does not resolve"), dead);
+        }
+        if causes(error).any(is_refused) {
+            return lasts(format!("the proxy {name} refuses connections"), dead);
+        }
+    }
     let status = match tunnel.as_str() {
         "proxy authorization required" => Some(407),
         "unsuccessful" => proxy.status(url, timeout.min(CONNECT_TIMEOUT)).await,
@@ -148,8 +206,9 @@ pub(super) async fn trouble(
             format!("the proxy {name} asks for credentials (HTTP 407)"),
             Obstacle::ProxyCredentials(variable),
         ),
-        Some(403) => {
-            let text = format!("the proxy {name} refuses to connect to {host} (HTTP 403)");
+        // 501: a server that is not a proxy.
+        Some(status @ (400..=407 | 409..=428 | 430..=499 | 501)) => {
+            let text = format!("the proxy {name} refuses to connect to {host} (HTTP {status})");
             lasts(text, Obstacle::ProxyRefuses(variable))
         }
         Some(status) if status != 200 => {
@@ -158,6 +217,51 @@ pub(super) async fn trouble(
         _ if error.is_timeout() => describe(error, timeout).into(),
         _ => format!("cannot connect through the proxy {name}: {}", innermost(error)).into(),
     }
+}
+
+/// Why a name has no address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameError {
+    /// It does not exist, or has no address.
+    Unknown,
+    /// The name server did not answer, or does not know yet.
+    Other,
+}
+
+/// Why the name of the host, or of its proxy, has no address; `None` if that is not the failure.
+fn name_error(error: &reqwest::Error) -> Option<NameError> {
+    let resolver = causes(error).find(|cause| cause.to_string() == "dns error")?;
+    let io: Option<&io::Error> = causes(resolver).find_map(|cause| cause.downcast_ref());
+    Some(io.map_or(NameError::Other, of_resolver))
+}
+
+/// The system's resolver reports the reason as text only, except on Windows. The text is never translated.
+fn of_resolver(error: &io::Error) -> NameError {
+    const UNKNOWN: [&str; 5] = [
+        // glibc
+        "Name or service not known",
+        "No address associated with hostname",
+        // musl
+        "Name does not resolve",
+        "Name has no usable address",
+        // macOS
+        "nodename nor servname provided",
+    ];
+    /// WSAHOST_NOT_FOUND and WSANO_DATA
+    const WINDOWS: [i32; 2] = [11_001, 11_004];
+    let text = error.to_string();
+    let known = error.raw_os_error().is_some_and(|code| WINDOWS.contains(&code))
+        || UNKNOWN.iter().any(|unknown| text.contains(unknown));
+    if known { NameError::Unknown } else { NameError::Other }
+}
+
+fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// Whether the host answered in another protocol. The type of the error is private, so only its text identifies it.
+fn is_strange(error: &reqwest::Error) -> bool {
+    causes(error).any(|cause| cause.to_string() == "invalid HTTP version parsed")
 }
 
 /// Describes a connection failure by its innermost cause, without the URL.
@@ -205,6 +309,9 @@ fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
             "the host and this client have no TLS version or cipher in common".to_string(),
             Obstacle::Tls,
         )),
+        rustls::Error::InvalidMessage(_) => {
+            Some(("the host does not speak TLS".to_string(), Obstacle::Protocol))
+        }
         // Anything else may be a disturbed connection.
         _ => None,
     }
@@ -238,6 +345,50 @@ fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
         CertificateError::NotValidYet => (format!("{whose} is not valid yet"), Obstacle::NotYetValid),
         other => {
             (format!("{whose} cannot be used: {}", single_line(&other.to_string())), Obstacle::Certificate)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lasts() {
+        use Obstacle::*;
+        let each = [(false, false), (false, true), (true, true)];
+        for (obstacle, lasts) in [
+            (UnknownName, [true, true, false]),
+            (Protocol, [true, true, false]),
+            (ProxyUnreachable("HTTPS_PROXY"), [true, false, false]),
+            (Page, [true, false, false]),
+            (ProxyRefuses("HTTPS_PROXY"), [true; 3]),
+            (UnknownIssuer, [true; 3]),
+        ] {
+            assert_eq!(each.map(|(host, any)| obstacle.lasts(host, any)), lasts, "{obstacle:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_server_that_does_not_answer_is_another_matter() {
+        let said = "failed to lookup address information: ";
+        for (text, known) in [
+            ("Name or service not known", NameError::Unknown),
+            ("No address associated with hostname", NameError::Unknown),
+            ("Name does not resolve", NameError::Unknown),
+            ("Name has no usable address", NameError::Unknown),
+            ("nodename nor servname provided, or not known", NameError::Unknown),
+            ("Temporary failure in name resolution", NameError::Other),
+            ("Try again", NameError::Other),
+            ("Non-recoverable failure in name resolution", NameError::Other),
+            ("Device or resource busy", NameError::Other),
+        ] {
+            assert_eq!(of_resolver(&io::Error::other(format!("{said}{text}"))), known, "{text}");
+        }
+        for (code, known) in
+            [(11_001, NameError::Unknown), (11_004, NameError::Unknown), (11_002, NameError::Other)]
+        {
+            assert_eq!(of_resolver(&io::Error::from_raw_os_error(code)), known, "{code}");
         }
     }
 }

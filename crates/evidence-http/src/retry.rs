@@ -58,12 +58,14 @@ pub enum Class {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
-    /// The host, or a proxy before it, failed: 408, any 5xx, or an answer of the wrong kind, such as an error page
-    /// in HTML. A 503 may say how many seconds to wait.
+    /// The host, or a proxy before it, failed: 408 or any 5xx. A 503 may say how many seconds to wait.
     HostFault {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
+    /// 200 or 404 with an answer of the wrong kind, such as the page of a login or of a proxy. It may pass, unless the
+    /// host has never answered otherwise: see [`Obstacle`](crate::Obstacle).
+    Page,
     /// No usable answer arrived: refused or reset connection, time-out, truncated body.
     Transport,
     /// Any other status, which this client does not expect and cannot act on.
@@ -127,6 +129,7 @@ pub fn decide_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> R
         }
         Class::Throttled { retry_after: None }
         | Class::HostFault { retry_after: None }
+        | Class::Page
         | Class::Transport => backoff(attempt, jitter),
     };
     RetryDecision::RetryAfter(wait.min(LONGEST_WAIT))

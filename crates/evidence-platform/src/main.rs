@@ -1,5 +1,6 @@
 //! `evidence-platform`: reads the command line, starts the log, runs the command, exits.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -14,7 +15,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let log = match evidence_platform::log::start() {
         Ok(log) => log,
-        Err(_) => return ExitCode::FAILURE,
+        Err(error) => {
+            // There is no log to write it to. Ignore a closed pipe.
+            let _ = writeln!(std::io::stderr(), "error: cannot start the log: {error}");
+            return ExitCode::FAILURE;
+        }
     };
     if let Err(error) = evidence_os::process::keep_memory_private() {
         log.put(&format!("error: cannot turn off core dumps: {error}"));

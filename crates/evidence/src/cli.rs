@@ -88,7 +88,8 @@ pub struct CollectArgs {
     /// Show every request, and every artifact with its size.
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Print only the path of the bundle; errors and rate-limit waits go to standard error.
+    /// Print only the path of the bundle; standard error has rate-limit waits, and a line for each cause of an exit code
+    /// other than 0.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -113,7 +114,7 @@ pub struct VerifyArgs {
     /// Print one JSON object.
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub json: bool,
-    /// Print nothing; the result is the exit code.
+    /// Print nothing but, on standard error, why the bundle is not verified.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Show every warning, exclusion and error of the bundle.

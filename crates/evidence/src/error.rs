@@ -232,7 +232,10 @@ impl Error {
                         .to_string(),
                 ]
             }
-            Error::UploadCheck(failure) => failure.help(),
+            Error::UploadCheck(failure) => {
+                let nothing = "nothing was collected; omit --upload to collect without the platform";
+                failure.help().into_iter().chain([nothing.to_string()]).collect()
+            }
             Error::Upload { failure, bundle, again } => {
                 let stays = format!("the bundle is kept: {}", bundle.display());
                 let again =

@@ -5,6 +5,7 @@
 //! from top to bottom for an overview. Stages send events to `report`, and only `report` prints.
 
 pub mod assemble;
+pub mod cause;
 pub mod cli;
 mod clock;
 pub mod collection;

@@ -12,6 +12,7 @@ mod key;
 mod problem;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use evidence_bundle::document::is_bundle_id;
 use evidence_bundle::key::KeyId;
@@ -36,6 +37,9 @@ use evidence_screen::Screen;
 /// The maximum number of bytes read of an answer. The platform's own answers are under 1 kB.
 const ANSWER_LIMIT: usize = 64 * 1024;
 
+/// How long to wait for an answer before a collection.
+const BRIEF: Duration = Duration::from_secs(20);
+
 /// A platform and its API key.
 #[derive(Debug, Clone)]
 pub struct UploadTarget {
@@ -55,6 +59,13 @@ impl UploadTarget {
         let secret = env.secret(name)?.ok_or_else(|| ApiKeyError::Unset(name.clone()))?;
         let key = ApiKey::new(secret.text()).ok_or_else(|| ApiKeyError::Unusable(secret.place().clone()))?;
         Ok(UploadTarget { config, key })
+    }
+
+    /// The same platform, asked once and not for long: for a question whose answer can be awaited elsewhere.
+    pub fn briefly(mut self) -> UploadTarget {
+        self.config.retry_attempts = 0;
+        self.config.timeout = self.config.timeout.min(BRIEF);
+        self
     }
 
     /// Registers the key with the screen.

@@ -40,6 +40,7 @@ fn every_class() -> Vec<Class> {
         FAULT,
         Class::HostFault { retry_after: Some(5) },
         Class::HostFault { retry_after: Some(u64::MAX) },
+        Class::Page,
         Class::Transport,
         Class::Unexpected,
     ]);
@@ -77,6 +78,7 @@ fn the_waits() {
         (FAULT, [seconds(1), seconds(2), seconds(4), seconds(8)]),
         (THROTTLED, [seconds(1), seconds(2), seconds(4), seconds(8)]),
         (Class::Throttled { retry_after: Some(3) }, [seconds(3), seconds(3), seconds(4), seconds(8)]),
+        (Class::Page, [seconds(1), seconds(2), seconds(4), seconds(8)]),
         (Class::Transport, [seconds(1), seconds(2), seconds(4), seconds(8)]),
         (Class::HostFault { retry_after: Some(3) }, [seconds(3), seconds(3), seconds(4), seconds(8)]),
         (SECONDARY, [seconds(60), seconds(120), seconds(240), seconds(480)]),

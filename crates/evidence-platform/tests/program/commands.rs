@@ -249,3 +249,38 @@ fn what_packages_install() {
         assert!(script.contains("max-bundle-size") && script.contains("audit-log"), "{shell}");
     }
 }
+
+/// A scheduler mails standard error, so no command fails in silence.
+#[test]
+fn no_command_fails_in_silence() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = Home::local(directory.path());
+    home.organization(directory.path());
+    let file = directory.path().join("file");
+    std::fs::write(&file, "no key").unwrap();
+    let file = file.to_str().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    for arguments in [
+        &["init"][..],
+        &["serve", "--listen", &taken],
+        &["organization", "create", "Acme", "--slug", "acme"],
+        &["key", "create", "--organization", "nobody", "--role", "upload"],
+        &["key", "revoke", "--organization", "acme", "evp_0000000000000000"],
+        &["trust", "add", "--organization", "acme", file],
+        &["trust", "add", "--organization", "acme", "/nowhere"],
+        &["audit-log", "--organization", "nobody"],
+        &["health", "--listen", "127.0.0.1:1"],
+        &["man", "--output", file],
+        &["nonsense"],
+        &[],
+    ] {
+        let output = home.run(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        if arguments == ["init"] && output.status.success() {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(!said.trim().is_empty(), "{arguments:?} fails in silence");
+    }
+}

@@ -10,6 +10,7 @@ use evidence_bundle::time::LATEST as LATEST_TIME;
 use super::next::next;
 use super::upload;
 use crate::assemble::{self, RunContext};
+use crate::cause;
 use crate::cli::CollectArgs;
 use crate::collection::{self, Collection, Connected};
 use crate::config::{Config, ConfigFile};
@@ -87,19 +88,22 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     };
 
     let interrupt = Interrupt::watch().map_err(Error::System)?;
+    let uploading =
+        upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
+    let ask_platform = |dry_run| match &upload {
+        Some(target) => upload::check(target, &signing.key.public_key().key_id(), dry_run, &uploading),
+        None => Ok(()),
+    };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::System)?;
     if args.dry_run {
         let outcome = runtime.block_on(interruptible(&interrupt, dry_run(&config, &surroundings)));
         runtime.shutdown_background();
         let exit = outcome?;
-        if let Some(target) = &upload {
-            let context =
-                upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
-            upload::check(target, &signing.key.public_key().key_id(), &context)?;
-        }
+        ask_platform(true)?;
         return Ok(exit);
     }
+    ask_platform(false)?;
     let _directory = OutputDirectory::prepare(&args.output)?;
     let mut spool = Spool::new(&args.output).map_err(failed)?;
 
@@ -141,6 +145,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
     let findings = finding::findings(&controls, &collection.checks);
+    let causes = cause::of_collection(&collection, &connected, &findings);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
 
@@ -178,6 +183,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         check: [&next.verify, &next.show],
         upload: &next.upload,
     });
+    reporter.event(Event::Incomplete(&causes));
     let Some(target) = upload else { return Ok(exit) };
 
     // 7. Upload, if requested.
@@ -187,11 +193,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         key,
         again: next.upload,
     };
-    upload::collected(
-        &target,
-        &new,
-        &upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter },
-    )?;
+    upload::collected(&target, &new, &uploading)?;
     Ok(exit)
 }
 
@@ -320,10 +322,14 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
         max_size_bytes: config.bundle.max_size_bytes,
         now: run.env.clock.now(),
     });
+    let uncollected = assemble::uncollected(config);
+    let mut causes = cause::of_plans(&plans);
+    causes.extend(cause::of_errors(&uncollected));
+    run.reporter.event(Event::Incomplete(&causes));
     let plans = || plans.iter().map(|(_, plan)| plan.as_ref());
     let asked = plans().all(|plan| plan.is_ok_and(|plan| plan.missing.is_empty()));
     let whole = plans().flatten().all(|plan| plan.lacking.is_empty() && plan.unlisted.is_empty());
-    let whole = whole && assemble::uncollected(config).is_empty();
+    let whole = whole && uncollected.is_empty();
     Ok(match (asked, whole) {
         (false, _) => Exit::Connection,
         (true, false) => Exit::Collection,

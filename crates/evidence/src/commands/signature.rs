@@ -3,6 +3,7 @@
 //! For files other than bundles, such as the SHA256SUMS of a release. The signature has the format of a bundle's: 64
 //! bytes, Ed25519 over the file's own bytes.
 
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use evidence_bundle::Reason;
@@ -42,23 +43,30 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
     let revoked = signer.and_then(|entry| trust.revocation(&entry.key));
     let signer = signer.filter(|_| revoked.is_none());
     let text = match signer {
-        None if let Some(Revocation { label, why, .. }) = revoked => format!(
-            "{name}\n{RED}FAILED{RED:#} {}: the key that signed this file is revoked: {} ({})\n  Do not rely on it.\n",
+        None if let Some(Revocation { label, why, .. }) = revoked => Err(format!(
+            "{RED}FAILED{RED:#} {}: the key that signed this file is revoked: {} ({})\n",
             Reason::KeyRevoked,
             Printable(why),
             Printable(label),
-        ),
-        Some(entry) => format!(
-            "{name}\n  signature   {GREEN}OK{GREEN:#}   {}\n  key         {}\n{GREEN}SIGNED{GREEN:#}\n",
+        )),
+        Some(entry) => Ok(format!(
+            "  signature   {GREEN}OK{GREEN:#}   {}\n  key         {}\n{GREEN}SIGNED{GREEN:#}\n",
             Printable(&entry.label),
             entry.key.key_id()
-        ),
-        None => format!(
-            "{name}\n{RED}FAILED{RED:#}: no trusted key signed this file, or it was changed\n  Do not rely on it.\n"
-        ),
+        )),
+        None => Err(format!("{RED}FAILED{RED:#}: no trusted key signed this file, or it was changed\n")),
     };
     if !args.quiet {
-        let _ = std::io::Write::write_all(&mut anstream::stdout(), text.as_bytes());
+        let text = match &text {
+            Ok(text) => format!("{name}\n{text}"),
+            Err(text) => format!("{name}\n{text}  Do not rely on it.\n"),
+        };
+        let _ = anstream::stdout().write_all(text.as_bytes());
+    }
+    if let Err(cause) = text
+        && (args.quiet || !std::io::stdout().is_terminal())
+    {
+        let _ = anstream::stderr().write_all(format!("{name}: {cause}").as_bytes());
     }
     signer.map(|_| Exit::Success).ok_or(Error::NotVerified)
 }

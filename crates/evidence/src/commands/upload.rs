@@ -111,11 +111,31 @@ pub(super) fn intended(
     Ok(Some(target))
 }
 
-/// The dry run of an upload: signs in, and asks whether a bundle signed with this key would be accepted.
-pub(super) fn check(target: &UploadTarget, signer: &KeyId, context: &UploadContext<'_>) -> Result<(), Error> {
+/// Signs in, and asks whether the platform would accept a bundle signed with this key.
+///
+/// # Errors
+///
+/// Fails if it would not. A platform that does not answer now may do so after the collection: that is an error in a dry
+/// run only.
+pub(super) fn check(
+    target: &UploadTarget,
+    signer: &KeyId,
+    dry_run: bool,
+    context: &UploadContext<'_>,
+) -> Result<(), Error> {
+    let brief = target.clone().briefly();
+    let target = if dry_run { target } else { &brief };
     let upload =
         Upload::new(target, context.env, context.screen, context.reporter).map_err(Error::UploadCheck)?;
-    block_on(context.interrupt, upload.check(signer)).map_err(Error::UploadCheck)
+    match block_on(context.interrupt, upload.check(signer)) {
+        Err(UploadError::Interrupted(exit)) => Err(Error::Interrupted { exit, help: None }),
+        Err(failure) if !dry_run && failure.is_silence() => {
+            let text = format!("{failure}; the upload is tried again after the collection");
+            context.reporter.event(Event::Upload(Uploading::Unanswered(&text)));
+            Ok(())
+        }
+        checked => checked.map_err(Error::UploadCheck),
+    }
 }
 
 /// Runs `work` until it finishes or a signal arrives.

@@ -3,7 +3,7 @@
 //! It reads the bundle and nothing that the bundle refers to, uses no network, and never prints VERIFIED without a
 //! trust root from outside the bundle.
 
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
@@ -50,6 +50,9 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
         Err(Failure::CannotJudge(error)) => cannot_judge(&args.bundle, error, args.json),
         Err(failure) => {
             say(args, || failure_text(&args.bundle, "verify", failure), &Report::of(Err(failure)));
+            if args.quiet || !io::stdout().is_terminal() {
+                say_cause(&args.bundle, failure);
+            }
         }
     }
     verdict.map(|_| Exit::Success).map_err(|failure| error(&failure))
@@ -69,11 +72,21 @@ pub(super) fn error(failure: &Failure) -> Error {
 pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, json: bool) {
     match failure {
         Failure::CannotJudge(error) => cannot_judge(bundle, error, json),
-        _ if json => put(&document(&Report::of(Err(failure)))),
+        _ if json => {
+            put(&document(&Report::of(Err(failure))));
+            say_cause(bundle, failure);
+        }
         _ => {
             let _ = anstream::stderr().write_all(failure_text(bundle, command, failure).as_bytes());
         }
     }
+}
+
+/// Says in one line on stderr why the bundle is not verified. Job logs and the mail of a scheduler show that stream, while
+/// a program may read the other.
+fn say_cause(bundle: &Path, failure: &Failure) {
+    let line = format!("{}: {}", file_name(bundle), headline(&Verdict::of(Err(failure))));
+    let _ = anstream::stderr().write_all(line.as_bytes());
 }
 
 /// Ignores a closed pipe: the exit code has the result as well.
@@ -154,11 +167,10 @@ fn failure_text(bundle: &Path, command: &str, failure: &Failure) -> String {
 fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
     let detail = error.to_string();
     if as_json {
-        put(&document(&Report::not_judged(detail)));
-        return;
+        put(&document(&Report::not_judged(detail.clone())));
     }
     let path = bundle.to_string_lossy();
-    // An error is printed even with `--quiet`: nothing was judged.
+    // An error is printed even with `--quiet` and JSON: nothing was judged.
     let _ = writeln!(
         anstream::stderr(),
         "{RED}error{RED:#}: cannot read the bundle {}: {detail}",

@@ -232,6 +232,30 @@ impl UploadError {
         }
     }
 
+    /// Whether the platform gave no answer, or only that it is not available. The address of something else is an answer.
+    pub fn is_silence(&self) -> bool {
+        match self {
+            UploadError::NoAnswer { foreign: true, .. } => false,
+            UploadError::NoAnswer { obstacle: Some(obstacle), .. } => {
+                !matches!(**obstacle, Obstacle::UnknownName | Obstacle::Protocol | Obstacle::Page)
+            }
+            UploadError::NoAnswer { .. } => true,
+            UploadError::Refused(refusal) => refusal.may_pass(),
+            UploadError::Local(_)
+            | UploadError::Client(_)
+            | UploadError::Strange { .. }
+            | UploadError::Changed
+            | UploadError::Unreadable(_)
+            | UploadError::OtherOrganization { .. }
+            | UploadError::OtherDigest { .. }
+            | UploadError::NotVerified { .. }
+            | UploadError::OtherKey { .. }
+            | UploadError::ReadOnly { .. }
+            | UploadError::SignerNotTrusted { .. }
+            | UploadError::Interrupted(_) => false,
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> Vec<String> {
         let text = match self {

@@ -16,10 +16,11 @@ mod wait;
 mod watch;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use evidence_bundle::document::{RateLimitRecord, SourcePopulation, Warning};
+use evidence_bundle::text::Printable;
 use jiff::{SignedDuration, Timestamp};
 
 pub use quiet::Quiet;
@@ -185,6 +186,8 @@ pub enum Event<'a> {
         /// The command that uploads it.
         upload: &'a str,
     },
+    /// Why the run does not end with 0, one line each. Other events have said the same at greater length.
+    Incomplete(&'a [String]),
     /// The plan of a collection.
     Planned {
         /// The framework that the rules belong to.
@@ -252,6 +255,15 @@ pub struct Tally {
     pub denied: u64,
     /// No usable answer.
     pub failed: u64,
+}
+
+/// Untrusted text, made safe to print.
+fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> String {
+    let text = Printable(text).to_string();
+    match screen.get() {
+        Some(screen) => screen.redact(&text).into_owned(),
+        None => text,
+    }
 }
 
 /// Prints events, or ignores them.

@@ -1,23 +1,25 @@
 //! `--quiet`: prints only the bundle's path to stdout, and to stderr one line for each wait that a host requests, and
-//! why a bundle was not uploaded.
+//! for each cause of an exit code other than 0.
 //!
 //! Errors do not go through this reporter: a failing run prints its error to stderr even with `--quiet`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
-use super::{Event, Reporter, Uploading, WaitReason};
+use super::{Event, Reporter, Uploading, WaitReason, safe};
 use crate::observation::SourceName;
 use evidence_screen::Screen;
 
 /// Prints the path of the bundle.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Quiet {
+    screen: OnceLock<Arc<Screen>>,
     /// The end of each source's wait, as last printed.
     waits: Mutex<BTreeMap<SourceName, Timestamp>>,
 }
@@ -47,6 +49,11 @@ impl Reporter for Quiet {
             self.waiting(source, reason, until, left);
         } else if let Event::Delivered { path, .. } = event {
             Quiet::delivered(path);
+        } else if let Event::Incomplete(causes) = event {
+            for cause in causes {
+                let text = safe(&self.screen, cause);
+                let _ = writeln!(anstream::stderr(), "{YELLOW}incomplete{YELLOW:#}: {text}");
+            }
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
             let _ = writeln!(anstream::stderr(), "{text}");
@@ -57,5 +64,8 @@ impl Reporter for Quiet {
         false
     }
 
-    fn screen(&self, _screen: &Arc<Screen>) {}
+    fn screen(&self, screen: &Arc<Screen>) {
+        // Set once per run.
+        let _ = self.screen.set(Arc::clone(screen));
+    }
 }

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anstyle::Style;
 use evidence_bundle::document::RateLimitRecord;
-use evidence_bundle::text::Printable;
 use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 
@@ -19,7 +18,7 @@ use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
-use super::{Event, ObservationResult, Reporter, Tally, WaitReason};
+use super::{Event, ObservationResult, Reporter, Tally, WaitReason, safe};
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::GivenUp;
@@ -54,6 +53,8 @@ pub(super) struct State {
     pub(super) upload_intended: bool,
     /// The next steps: the commands that show the bundle, and the one that uploads it.
     pub(super) next: Option<(String, String)>,
+    /// The platform, as last printed.
+    pub(super) platform: Option<String>,
     /// The progress bar of the upload.
     pub(super) sending: Option<ProgressBar>,
 }
@@ -75,11 +76,7 @@ impl Terminal {
 
     /// Untrusted text, made safe to print.
     pub(super) fn safe(&self, text: &str) -> String {
-        let text = Printable(text).to_string();
-        match self.screen.get() {
-            Some(screen) => screen.redact(&text).into_owned(),
-            None => text,
-        }
+        safe(&self.screen, text)
     }
 
     pub(super) fn line(&self, state: &State, line: &str) {
@@ -374,6 +371,7 @@ impl Reporter for Terminal {
                 let next = (check.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
                 self.delivered(&files, bundle_id, (bytes, artifacts), controls, complete, next);
             }
+            Event::Incomplete(_) => {}
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);
                 let text = plan::text(framework, plans, missing, max_size_bytes, now, &safe);

@@ -35,7 +35,7 @@ pub enum Uploading<'a> {
         /// The key's role.
         role: Option<&'a str>,
     },
-    /// A dry run: the platform trusts the signing key, or does not say whether it does.
+    /// Before the collection: the platform trusts the signing key, or does not say whether it does.
     Signer {
         /// The name of the key.
         key: &'a str,
@@ -70,6 +70,8 @@ pub enum Uploading<'a> {
         /// Whether the platform already had it.
         already: bool,
     },
+    /// The platform did not answer before the collection.
+    Unanswered(&'a str),
     /// Other information.
     Note(&'a str),
     /// The upload succeeded, failed, or will not happen. The next steps follow.
@@ -109,7 +111,11 @@ impl Terminal {
                 self.section(&mut state, "Platform");
                 let role = role.map(|role| format!(", role {role}")).unwrap_or_default();
                 let text = self.safe(&format!("{organization} at {api_url}{role}"));
-                self.item(&mut state, "platform", GREEN, "ok", &text);
+                // `collect --upload` signs in before and after the collection.
+                if state.platform.as_ref() != Some(&text) {
+                    self.item(&mut state, "platform", GREEN, "ok", &text);
+                }
+                state.platform = Some(text);
             }
             Uploading::Signer { key, known: true } => {
                 let text = format!("trusts the signing key {key}");
@@ -156,6 +162,10 @@ impl Terminal {
                     anstream::stdout(),
                     "{gap}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}",
                 );
+            }
+            Uploading::Unanswered(text) => {
+                self.section(&mut state, "Platform");
+                self.item(&mut state, "platform", YELLOW, "warn", &self.safe(text));
             }
             Uploading::Note(text) => {
                 self.section(&mut state, "Platform");

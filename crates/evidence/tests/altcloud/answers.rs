@@ -38,7 +38,6 @@ fn faults_pass() {
         FaultKind::Status(500, Body::Empty),
         FaultKind::Reset,
         FaultKind::Truncate(20),
-        FaultKind::LoginPage,
     ] {
         let name = kind.name();
         let server = workspace().fault(Fault::everywhere().kind(kind).times_per_path(1)).serve().unwrap();
@@ -46,6 +45,14 @@ fn faults_pass() {
         assert_eq!(collected.checks, GOOD, "{name}");
         assert!(collected.account.retries >= 15, "{name}: {}", collected.account.retries);
     }
+}
+
+/// A page before the first good answer is not asked again: see `lasting.rs` among the tests of the command line.
+#[test]
+fn a_page_in_the_middle_passes() {
+    let page = Fault::on("/admin/directory/v1/users?*pageToken=*").kind(FaultKind::LoginPage).times(1);
+    let collected = collect(&workspace().page_size(2).fault(page).serve().unwrap());
+    assert_eq!((collected.checks, collected.account.retries), (GOOD.map(str::to_string).to_vec(), 1));
 }
 
 #[test]

@@ -164,7 +164,8 @@ fn the_plan_holds() {
 fn quiet() {
     for flag in ["--quiet", "-q"] {
         let run = various().collect(&[flag]).exits(3);
-        assert!(run.stderr.is_empty(), "{}", run.stderr);
+        // Nothing but why it does not end with 0.
+        assert!(run.stderr.lines().all(|line| line.starts_with("incomplete: ")), "{}", run.stderr);
         let path = run.stdout.strip_suffix('\n').unwrap();
         assert!(!path.contains('\n'), "{path}");
         assert!(path.starts_with("./evidence-bundles/evidence-bundle-"), "{path}");

@@ -24,6 +24,8 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::common::{Lab, Run, acme, sound};
 
+mod lasting;
+
 /// No message may contain it.
 const PROXY_PASSWORD: &str = "not-for-any-log-4711";
 

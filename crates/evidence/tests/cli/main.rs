@@ -21,6 +21,7 @@ mod validator;
 
 mod branch_protection;
 mod bundle;
+mod causes;
 mod codeowners;
 mod collect;
 mod connections;
@@ -32,6 +33,7 @@ mod exit_codes;
 mod failures;
 mod keys;
 mod origins;
+mod platform_first;
 mod preflight;
 mod report;
 mod revalidate;

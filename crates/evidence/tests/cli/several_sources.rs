@@ -152,6 +152,14 @@ fn the_result_does_not_depend_on_who_answers_first() {
 fn an_expired_key_does_not_stop_the_others() {
     let company = Company::new().with_an_expired_key();
     let run = company.lab.collect(&[]).exits(2).says("have expired");
+    // A quiet run says it in one line, with what to do.
+    for arguments in [&["--quiet", "-o", "quiet"][..], &["--quiet", "--dry-run"]] {
+        let quiet = company.lab.collect(arguments).exits(2).stderr;
+        let causes: Vec<&str> = quiet.lines().collect();
+        assert_eq!(causes.len(), 1, "{quiet}");
+        assert!(causes[0].starts_with("incomplete: cloud: not reached: "), "{quiet}");
+        assert!(causes[0].contains("have expired") && causes[0].contains("; "), "{quiet}");
+    }
     let bundle = run.bundle();
     let manifest = bundle.json("manifest.json");
     assert_eq!(manifest["complete"], false);

@@ -47,9 +47,9 @@ fn a_strangers_folder_is_not_trusted() {
     lab.run(&["verify", &bundle, "--config", "evidence.yaml"]).exits(0);
     // The tool does not read the configuration: it reports neither invalid contents nor a missing key.
     fs::remove_file(lab.path("key.pem")).unwrap();
-    assert_eq!(lab.run(&["verify", &bundle]).exits(1).stderr, "");
+    assert!(lab.run(&["verify", &bundle]).exits(1).stderr.contains("INTACT, NOT AUTHENTICATED"));
     lab.write("evidence.yaml", "nonsense: [");
-    assert_eq!(lab.run(&["verify", &bundle]).exits(1).stderr, "");
+    assert!(lab.run(&["verify", &bundle]).exits(1).stderr.contains("INTACT, NOT AUTHENTICATED"));
     lab.run(&["verify", &bundle, "--config", "evidence.yaml"]).exits(1).says("evidence.yaml");
 }
 

@@ -706,13 +706,14 @@ fn a_partial_bundle_is_uploaded_unless_only_complete_ones_are_wanted() {
     assert_eq!(quiet.stdout.lines().count(), 1);
     assert!(quiet.stderr.contains("not uploaded: the bundle is incomplete"), "{}", quiet.stderr);
     for desk in [&desk, &other] {
-        assert!(desk.platform.requests().is_empty());
+        assert!(desk.asked().iter().all(|asked| asked == "GET /api/v1/whoami"), "{:?}", desk.asked());
+        assert!(desk.stored().is_empty());
     }
 }
 
 #[test]
 fn a_collection_whose_upload_fails_is_6_and_stays() {
-    let desk = Desk::new(platform().key(Key::new(KEY, "org_4711").revoked(true)));
+    let desk = Desk::new(platform().fault(Fault::on(BUNDLES).kind(FaultKind::Status(422, Body::Json))));
     let run = desk.run(&["collect", "--upload"]).exits(6);
     insta::assert_snapshot!("collect_refused", shown(&run));
     run.bundle();
@@ -721,7 +722,7 @@ fn a_collection_whose_upload_fails_is_6_and_stays() {
     assert_eq!(run.stdout, format!("./evidence-bundles/{}\n", desk.lab.output()[0]));
     run.bundle();
     // The printed command names the configuration where that is necessary.
-    let desk = Desk::configured(platform(), "  organization_id: org_0815\n");
+    let desk = Desk::new(platform().verification(refused("signature-invalid", None)));
     fs::rename(desk.lab.path("evidence.yaml"), desk.lab.path("acme.yaml")).unwrap();
     let run = desk.run(&["collect", "--upload", "-c", "acme.yaml"]).exits(6);
     assert!(run.stdout.contains(".tar.gz --config acme.yaml\n"), "{}", run.stdout);

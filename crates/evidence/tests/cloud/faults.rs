@@ -27,6 +27,10 @@ fn what_heals_leaves_no_trace() {
     for kind in kinds {
         let name = kind.name();
         for action in ["sts:*", "iam:*", "cloudtrail:DescribeTrails", "cloudtrail:GetTrailStatus", "logs:*"] {
+            // Before the first good answer, a page means a wrong address, and is not asked again.
+            if name == FaultKind::LoginPage.name() && action == "sts:*" {
+                continue;
+            }
             let server = good().fault(Fault::on(action).kind(kind.clone()).times(2)).serve().unwrap();
             let collected = collect(&server, TWO_REGIONS);
             same(&collected, &clean);
@@ -157,10 +161,12 @@ fn a_plan_says_what_could_not_be_asked_for() {
 
 #[test]
 fn a_provider_that_does_not_answer_who_is_asking_is_a_connection_error() {
-    for kind in [FaultKind::Status(500, Body::Json), FaultKind::Reset, FaultKind::LoginPage] {
+    for (kind, requests) in
+        [(FaultKind::Status(500, Body::Json), 5), (FaultKind::Reset, 5), (FaultKind::LoginPage, 1)]
+    {
         let server = good().fault(Fault::on("sts:*").kind(kind)).serve().unwrap();
         let error = collect_from(&server.url(), &Setup::new(TWO_REGIONS), false).err().unwrap();
-        assert_eq!(error.requests, 5);
+        assert_eq!(error.requests, requests);
         assert!(error.message.starts_with("sts:GetCallerIdentity at http://127.0.0.1"), "{}", error.message);
     }
     let server = good().throttle(Throttle::on("sts:*").first(100)).serve().unwrap();

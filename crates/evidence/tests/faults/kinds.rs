@@ -24,6 +24,8 @@ pub(crate) enum Harm {
 pub(crate) enum Again {
     /// The tool retries it, so a temporary fault leaves no trace.
     Asked,
+    /// The same after the host's first good answer. Before it, the address is wrong, and one attempt is enough.
+    AskedLater,
     /// The tool accepts the answer, because a retry would return the same: even a temporary fault affects what it hits.
     Stands,
 }
@@ -83,7 +85,7 @@ fn header(name: &str, value: &str) -> (String, Option<String>) {
 
 /// The table. `FaultKind::Refuse`, which also affects other requests, has its own test.
 pub(crate) fn kinds() -> Vec<Kind> {
-    use Again::{Asked, Stands};
+    use Again::{Asked, AskedLater, Stands};
     let secondary = |retry_after, headers, status| FaultKind::SecondaryLimit { retry_after, headers, status };
     let rate = |remaining, reset_in| FaultKind::RateHeaders { limit: 5_000, remaining, reset_in };
     let numbers = |number: &str| FaultKind::Numbers(number.to_owned());
@@ -114,7 +116,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
         kind("empty 204", FaultKind::Status(204, Body::Empty), HOST_ERROR, Asked),
         kind("400 page", FaultKind::Status(400, Body::Html), HOST_ERROR, Stands),
         kind("403 page", FaultKind::Status(403, Body::Html), HOST_ERROR, Stands),
-        kind("404 page", FaultKind::Status(404, Body::Html), HOST_ERROR, Asked),
+        kind("404 page", FaultKind::Status(404, Body::Html), HOST_ERROR, AskedLater),
         kind("429", FaultKind::Status(429, Body::Json), HOST_ERROR, Asked),
         kind("429 page", FaultKind::Status(429, Body::Html), HOST_ERROR, Asked),
         kind("503 text", FaultKind::Status(503, Body::Text("out of order".into())), HOST_ERROR, Asked),
@@ -143,7 +145,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
             Asked,
         ),
         // Something else.
-        kind("login page", FaultKind::LoginPage, HOST_ERROR, Asked),
+        kind("login page", FaultKind::LoginPage, HOST_ERROR, AskedLater),
         kind("redirect in circles", FaultKind::Redirect("/circle".into()), HOST_ERROR, Stands),
         kind("redirect elsewhere", FaultKind::Redirect("http://127.0.0.2:9/".into()), HOST_ERROR, Stands),
         kind(

@@ -37,7 +37,7 @@ pub(super) fn classify(
     retry_after: Option<u64>,
 ) -> Class {
     match status {
-        200 if !is_json => Class::HostFault { retry_after: None },
+        200 if !is_json => Class::Page,
         200 => Class::Success,
         301 | 302 | 303 | 307 | 308 => Class::Redirect,
         304 => Class::NotModified,
@@ -51,7 +51,7 @@ pub(super) fn classify(
         403 if !is_json => Class::Forbidden(RefusalCause::Intermediary),
         403 => Class::Forbidden(RefusalCause::Permission),
         // A page that says "not found" comes from a wrong address or a proxy, and says nothing about a domain.
-        404 if !is_json => Class::HostFault { retry_after: None },
+        404 if !is_json => Class::Page,
         404 => Class::NotFound,
         408 | 500..=599 => Class::HostFault { retry_after },
         410 => Class::Gone,
@@ -68,7 +68,7 @@ pub(super) fn classify_exchange(
     retry_after: Option<u64>,
 ) -> Class {
     match status {
-        200 if !is_json => Class::HostFault { retry_after: None },
+        200 if !is_json => Class::Page,
         200 => Class::Success,
         301 | 302 | 303 | 307 | 308 => Class::Redirect,
         429 => Class::Throttled { retry_after },
@@ -76,7 +76,7 @@ pub(super) fn classify_exchange(
         _ if code.is_some_and(|code| LIMITS.contains(&code)) => Class::Throttled { retry_after },
         _ if code.is_some_and(|code| PASSING.contains(&code)) => Class::HostFault { retry_after },
         400..=499 if code.is_some() => Class::Forbidden(RefusalCause::Permission),
-        404 => Class::HostFault { retry_after: None },
+        404 => Class::Page,
         400..=499 if !is_json => Class::Forbidden(RefusalCause::Intermediary),
         _ => Class::Unexpected,
     }

@@ -33,7 +33,9 @@ use crate::observation::Failed;
 use crate::rule::reason;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Answered, CallError, FailureKind, HelpTarget, Refused, RequestFailure, recorded};
+use evidence_http::{
+    Answered, CallError, FailureKind, HelpTarget, Obstacle, Refused, RequestFailure, recorded,
+};
 use evidence_os::secret::how_to_set;
 
 /// The credentials in the configured variables.
@@ -291,6 +293,7 @@ impl Test<'_> {
                 format!("check the network, the name of the region, and the address {}", hosts.address()),
                 "behind a proxy, set HTTPS_PROXY".to_string(),
             ],
+            FailureKind::Obstacle(Obstacle::Page, _) => self.address_help(),
             FailureKind::Obstacle(obstacle, _) => {
                 let address = hosts.address();
                 let host = address.trim_start_matches("https://");

@@ -82,10 +82,7 @@ impl Dialect for CloudDialect {
                 let message = Some(
                     "with a page that does not come from the provider, perhaps from a proxy".to_string(),
                 );
-                (
-                    Class::HostFault { retry_after: None },
-                    ErrorDocument { message, ..ErrorDocument::default() },
-                )
+                (Class::Page, ErrorDocument { message, ..ErrorDocument::default() })
             } else {
                 (Class::Success, ErrorDocument::default())
             }
@@ -177,7 +174,7 @@ mod tests {
             );
         }
         let page = understand(&dialect, 200, &[], "<!doctype html><title>Sign in</title>");
-        assert_eq!(page.class, Class::HostFault { retry_after: None });
+        assert_eq!(page.class, Class::Page);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct AnswerParts<'a> {
 /// Classifies an answer.
 pub fn classify(answer: &AnswerParts<'_>) -> Class {
     match answer.status {
-        200 if !answer.is_json => Class::HostFault { retry_after: None },
+        200 if !answer.is_json => Class::Page,
         200 | 204 => Class::Success,
         301 | 302 | 303 | 307 | 308 => Class::Redirect,
         304 => Class::NotModified,
@@ -43,7 +43,7 @@ pub fn classify(answer: &AnswerParts<'_>) -> Class {
         403 | 429 => classify_refusal(answer),
         // The host says "not found" in JSON. A page with that text comes from a wrong address or a proxy, and reading
         // it as "there is no such file" would invent a finding.
-        404 if !answer.is_json => Class::HostFault { retry_after: None },
+        404 if !answer.is_json => Class::Page,
         404 => Class::NotFound,
         408 | 500..=599 => Class::HostFault { retry_after: wait_asked_for(answer) },
         410 => Class::Gone,
@@ -221,6 +221,7 @@ pub fn said(refused: &Refused) -> RefusalMeaning {
         | Class::SecondaryLimit { .. }
         | Class::Throttled { .. }
         | Class::HostFault { .. }
+        | Class::Page
         | Class::Transport
         | Class::Unexpected => RefusalMeaning::Nothing,
     }

@@ -27,7 +27,7 @@ use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
-    Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
+    Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Obstacle, Proxy, Refused,
     RequestFailure, recorded,
 };
 use evidence_os::secret::how_to_set;
@@ -353,11 +353,15 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig, dry_run: bool
             format!("check the network, and sources.codehost.api_url ({})", config.api_url),
             "behind a proxy, set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
         ],
-        FailureKind::Obstacle(obstacle, _) => obstacle.help(HelpTarget {
-            host: host(config),
-            address: "sources.codehost.api_url",
-            ca_file: Some("sources.codehost.ca_file"),
-        }),
+        FailureKind::Obstacle(obstacle, _) => {
+            let help = obstacle.help(HelpTarget {
+                host: host(config),
+                address: "sources.codehost.api_url",
+                ca_file: Some("sources.codehost.ca_file"),
+            });
+            let own = own_server(config).filter(|_| *obstacle == Obstacle::Page);
+            own.into_iter().chain(help).collect()
+        }
         FailureKind::RateLimited { .. } if dry_run => limit_used_up("the organization's settings, the list"),
         FailureKind::RateLimited { .. } => {
             vec![

@@ -42,7 +42,7 @@ fn what_the_api_says() {
     let throttled = Throttled { retry_after: None };
     let table: Vec<(u16, Vec<u8>, Class, Option<&str>)> = vec![
         (200, b"{}".to_vec(), Success, None),
-        (200, HTML.to_vec(), fault, None),
+        (200, HTML.to_vec(), Class::Page, None),
         (301, Vec::new(), Redirect, None),
         (304, Vec::new(), NotModified, None),
         (400, error(400, "invalid", "Invalid Input: domain"), Class::Unexpected, Some("invalid")),
@@ -99,7 +99,7 @@ fn what_the_api_says() {
         ),
         (403, HTML.to_vec(), Forbidden(RefusalCause::Intermediary), None),
         (404, error(404, "notFound", "Domain not found."), NotFound, Some("notFound")),
-        (404, HTML.to_vec(), fault, None),
+        (404, HTML.to_vec(), Class::Page, None),
         (408, Vec::new(), fault, None),
         (410, error(410, "gone", ""), Gone, Some("gone")),
         (
@@ -136,7 +136,7 @@ fn what_the_exchange_says() {
     let fault = HostFault { retry_after: None };
     let table: Vec<Expected> = vec![
         (200, b"{}", Success, None, None),
-        (200, HTML, fault, None, None),
+        (200, HTML, Class::Page, None, None),
         (302, b"", Redirect, None, None),
         (
             400,
@@ -163,7 +163,7 @@ fn what_the_exchange_says() {
         (400, br#"{"error": "internal_failure"}"#, fault, Some("internal_failure"), Some("internal_failure")),
         (400, br#"{"hello": 1}"#, Class::Unexpected, None, None),
         (403, HTML, Forbidden(RefusalCause::Intermediary), None, None),
-        (404, HTML, fault, None, None),
+        (404, HTML, Class::Page, None, None),
         (429, b"{}", Throttled { retry_after: None }, None, None),
         (500, br#"{"error": "internal_failure"}"#, fault, Some("internal_failure"), Some("internal_failure")),
         (503, HTML, fault, None, None),

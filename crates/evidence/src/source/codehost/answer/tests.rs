@@ -44,7 +44,7 @@ fn every_status_that_is_not_json() {
     for status in 0..=1_000 {
         let page = AnswerParts { is_json: false, ..json(status) };
         let expected = match status {
-            200 | 404 => FAULT,
+            200 | 404 => Class::Page,
             403 => Class::Forbidden(RefusalCause::Intermediary),
             _ => classify(&json(status)),
         };
