@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::source::codehost::names::EXAMPLE_ORGANIZATION;
+
 /// What decides which keys are trusted.
 macro_rules! trust_help {
     () => {
@@ -341,11 +343,14 @@ pub struct UploadArgs {
 /// `evidence init`
 #[derive(Debug, Args)]
 pub struct InitArgs {
+    /// People write `evidence init ADDRESS`: the error shows the option.
+    #[arg(value_name = "ORGANIZATION", hide = true)]
+    pub misplaced: Option<String>,
     /// Where to write the configuration.
     #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
     pub config: PathBuf,
     /// The organization on the code host.
-    #[arg(long, value_name = "ORGANIZATION", default_value = "your-organization")]
+    #[arg(long, value_name = "ORGANIZATION", default_value = EXAMPLE_ORGANIZATION)]
     pub org: String,
     /// Generate a key pair as well.
     #[arg(long)]

@@ -10,6 +10,8 @@ mod clock;
 pub mod collection;
 pub mod commands;
 pub mod config;
+pub mod console;
+mod credential;
 pub mod deliver;
 pub mod env;
 pub mod error;

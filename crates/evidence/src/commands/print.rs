@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::cli::{Cli, ManArgs, SchemaOf};
 use crate::config;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -57,7 +58,7 @@ fn put(text: &[u8]) -> Result<Exit, Error> {
 
 /// A note for machine-readable formats, where an empty list is easily overlooked.
 pub(super) fn note_empty() {
-    let _ = anstream::stderr().write_all(b"note: nothing matches the filters\n");
+    let _ = console::stderr().write_all(b"note: nothing matches the filters\n");
 }
 
 pub(super) fn unwritable(source: io::Error) -> Error {

@@ -13,6 +13,7 @@ use evidence_os::input;
 use super::trust::trust_root;
 use super::verify::{GREEN, RED, file_name};
 use crate::cli::VerifyArgs;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -58,7 +59,7 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
         ),
     };
     if !args.quiet {
-        let _ = std::io::Write::write_all(&mut anstream::stdout(), text.as_bytes());
+        let _ = std::io::Write::write_all(&mut console::stdout(), text.as_bytes());
     }
     signer.map(|_| Exit::Success).ok_or(Error::NotVerified)
 }

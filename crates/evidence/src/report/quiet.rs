@@ -12,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::wait::{wait_line, wait_text};
 use super::{Event, Reporter, Uploading, WaitReason};
+use crate::console;
 use crate::observation::SourceName;
 use evidence_screen::Screen;
 
@@ -31,7 +32,7 @@ impl Quiet {
         }
         // Ignore a closed pipe.
         let line = wait_line(source, &wait_text(reason, until, left));
-        let _ = writeln!(anstream::stderr(), "{line}");
+        let _ = writeln!(console::stderr(), "{line}");
     }
 
     fn delivered(path: &Path) {
@@ -49,7 +50,7 @@ impl Reporter for Quiet {
             Quiet::delivered(path);
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(console::stderr(), "{text}");
         }
     }
 

@@ -116,7 +116,7 @@ fn every_kind_of_address() {
         "https://api-github.com",
         "https://xapi.github.com",
         "https://x.api.github.com",
-        "https://github.com",
+        "https://codeload.github.com",
         "https://api.github.co",
         "https://api.acme.ghe.com",
         "https://acme.github.io",
