@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::exit::Exit;
 use crate::source::codehost::names::EXAMPLE_ORGANIZATION;
 
 /// What decides which keys are trusted.
@@ -24,8 +25,7 @@ macro_rules! trust_help {
     version,
     about,
     propagate_version = true,
-    after_help = "Exit codes: 0 success, 1 configuration, 2 connection, 3 collection, 4 forbidden data, 5 bundle, \
-                  6 upload, 7 not verified, 130 Ctrl-C, 143 SIGTERM"
+    after_help = Exit::summary()
 )]
 pub struct Cli {
     /// What to do.

@@ -24,6 +24,7 @@ pub mod framework;
 pub mod hint;
 pub mod interrupt;
 pub mod json;
+pub mod manual;
 mod number;
 pub mod observation;
 pub mod origin;
