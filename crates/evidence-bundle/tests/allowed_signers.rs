@@ -141,7 +141,7 @@ fn lines_mean_what_openssh_means() {
     fs::set_permissions(path("key"), fs::Permissions::from_mode(0o600)).unwrap();
     let signed = run(&["-Y", "sign", "-f", "key", "-n", "evidence-bundle", "message"]);
     if !signed.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: there is no ssh-keygen that signs");
+        eprintln!("SKIPPED: ssh-keygen is not installed or cannot sign");
         return;
     }
     let rows = LINES.iter().copied().chain(STRICTER.iter().map(|text| (true, *text)));

@@ -251,7 +251,7 @@ fn openssh_reads_allowed_signers_alike() {
     fs::set_permissions(path("key"), fs::Permissions::from_mode(0o600)).unwrap();
     let signed = run(&["-Y", "sign", "-f", "key", "-n", "evidence-bundle", "message"]);
     if !signed.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: there is no ssh-keygen that signs");
+        eprintln!("SKIPPED: ssh-keygen is not installed or cannot sign");
         return;
     }
     let public = PublicKey::parse(&file("openssh.pub")).unwrap();

@@ -92,7 +92,7 @@ impl Proxy {
     }
 
     /// The proxy for `url` as messages show it: its host and port, without credentials, and the variable.
-    pub(super) fn name(&self, url: &Url) -> Option<String> {
+    pub fn name(&self, url: &Url) -> Option<String> {
         let proxy = intercept(&self.matcher(self.address()?), url)?;
         let port = proxy.uri().port_u16().map(|port| format!(":{port}")).unwrap_or_default();
         Some(format!("{}{port} ({})", proxy.uri().host()?, self.variable()?))

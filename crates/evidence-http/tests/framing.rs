@@ -178,7 +178,7 @@ async fn an_answer_with_one_length_counts() {
     }
 }
 
-/// A packed answer that is cut off, damaged or too long is no answer either.
+/// A packed answer that is cut off, damaged or too long counts as no answer.
 #[tokio::test]
 async fn a_packed_answer_is_unpacked_within_its_limit() {
     let zipped = packed(BODY);

@@ -99,7 +99,9 @@ impl Secret {
             }
             Place::File { path, .. } => {
                 let (bytes, _) = input::read(path, LIMIT).map_err(|error| failed(error.into()))?;
-                let text = std::str::from_utf8(&bytes).map_err(|_| failed(Fault::NotText))?;
+                let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+                let not_text = if is_utf16 { Fault::Utf16 } else { Fault::NotText };
+                let text = std::str::from_utf8(&bytes).map_err(|_| failed(not_text.clone()))?;
                 let line = text.strip_suffix('\n').unwrap_or(text);
                 Zeroizing::new(line.strip_suffix('\r').unwrap_or(line).to_owned())
             }
@@ -155,6 +157,9 @@ pub enum Fault {
     /// It is not UTF-8.
     #[error("is not UTF-8 text")]
     NotText,
+    /// It begins as UTF-16 does.
+    #[error("is UTF-16 text, as PowerShell writes it with `>`: save it as UTF-8")]
+    Utf16,
 }
 
 impl From<io::Error> for Fault {
@@ -238,6 +243,10 @@ mod tests {
             (write("windows break", b"\r\n"), Err("is empty")),
             (write("larger", &larger), Err("is larger than 65536 bytes, too large for a secret")),
             (write("latin", b"made-\xfcp"), Err("is not UTF-8 text")),
+            (
+                write("wide", b"\xff\xfem\0a\0"),
+                Err("is UTF-16 text, as PowerShell writes it with `>`: save it as UTF-8"),
+            ),
             (at("directory"), Err("cannot be read: it is a directory, not a file")),
             (at("absent"), Err("cannot be read: No such file or directory (os error 2)")),
             (at("broken"), Err("cannot be read: No such file or directory (os error 2)")),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::CommandFactory as _;
 use evidence_bundle::text::Printable;
 use evidence_bundle::{PublicKey, TrustRoot};
+use evidence_cli::Pages;
 use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
@@ -326,7 +327,8 @@ async fn health(listen: SocketAddr) -> Result<(), Error> {
 
 fn man(directory: &Path) -> Result<(), Error> {
     let date = std::env::var(evidence_cli::SOURCE_DATE_EPOCH).ok().filter(|text| !text.is_empty());
-    evidence_cli::write_manual(Cli::command(), directory, date.as_deref(), Clock::system().now().0 / 1_000)
+    let pages = Pages { directory, sections: &crate::manual::sections };
+    evidence_cli::write_manual(Cli::command(), &pages, date.as_deref(), Clock::system().now().0 / 1_000)
         .map_err(|error| Error::unusable("no manual pages", error))
 }
 

@@ -12,6 +12,7 @@ pub mod commands;
 pub mod error;
 pub mod id;
 pub mod log;
+mod manual;
 pub mod pages;
 pub mod principal;
 pub mod role;

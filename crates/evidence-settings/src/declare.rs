@@ -177,6 +177,8 @@ pub struct Vocabulary {
     pub refusal: &'static str,
     /// The introduction of the valid words, such as `it can serve`.
     pub offer: &'static str,
+    /// Advice for a word that is none of these but has a meaning elsewhere.
+    pub elsewhere: fn(&str) -> Option<String>,
 }
 
 /// A text format that the program defines.

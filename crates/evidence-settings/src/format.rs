@@ -98,7 +98,7 @@ fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
 }
 
 fn word(vocabulary: &Vocabulary, text: &str) -> Result<(), Complaint> {
-    let Vocabulary { noun, known, taken, refusal, offer } = vocabulary;
+    let Vocabulary { noun, known, taken, refusal, offer, elsewhere } = vocabulary;
     let taken = taken();
     if taken.contains(&text) {
         return Ok(());
@@ -108,6 +108,9 @@ fn word(vocabulary: &Vocabulary, text: &str) -> Result<(), Complaint> {
         return Err(Complaint::new(format!("{refusal} {}", quote(text))).help(format!("{offer} {listed}")));
     }
     let complaint = Complaint::new(format!("there is no {noun} {}", quote(text)));
+    if let Some(help) = elsewhere(text) {
+        return Err(complaint.help(help));
+    }
     Err(match suggest::nearest(text, taken.iter().copied()) {
         Some(near) => complaint.help(format!("did you mean `{near}`? the {noun}s are {listed}")),
         None => complaint.help(format!("the {noun}s are {listed}")),

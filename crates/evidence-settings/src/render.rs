@@ -20,7 +20,13 @@ impl ConfigError {
     ///
     /// `color` adds the terminal's escape sequences.
     pub fn render(&self, color: bool) -> String {
+        self.render_within(color, None)
+    }
+
+    /// The same, with long lines of the file cut to this many columns.
+    pub fn render_within(&self, color: bool, columns: Option<usize>) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let renderer = columns.map_or(renderer.clone(), |columns| renderer.term_width(columns));
         let path = self.path.display().to_string();
         let mut out = String::new();
         for problem in &self.problems {

@@ -159,10 +159,12 @@ pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
     let Value::Text(text) = value else { return complaint };
     let parts: Vec<&str> = text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let good = format.is_some_and(|format| parts.iter().all(|part| format::check(format, part).is_ok()));
+    let advice = format.and_then(|format| format::check(format, text.trim()).err()?.help);
     if good && !parts.is_empty() {
         complaint.help(format!("write it as a list: `{}: [{}]`", key.name, parts.join(", ")))
     } else {
-        complaint.help(format!("write it like `{}: {}`", key.name, key.example))
+        let example = format!("write it like `{}: {}`", key.name, key.example);
+        complaint.help(advice.unwrap_or(example))
     }
 }
 

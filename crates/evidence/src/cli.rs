@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::exit::Exit;
+use crate::source::codehost::names::EXAMPLE_ORGANIZATION;
+
 /// What decides which keys are trusted.
 macro_rules! trust_help {
     () => {
@@ -22,8 +25,7 @@ macro_rules! trust_help {
     version,
     about,
     propagate_version = true,
-    after_help = "Exit codes: 0 success, 1 configuration, 2 connection, 3 collection, 4 forbidden data, 5 bundle, \
-                  6 upload, 7 not verified, 130 Ctrl-C, 143 SIGTERM"
+    after_help = Exit::summary()
 )]
 pub struct Cli {
     /// What to do.
@@ -342,11 +344,14 @@ pub struct UploadArgs {
 /// `evidence init`
 #[derive(Debug, Args)]
 pub struct InitArgs {
+    /// People write `evidence init ADDRESS`: the error shows the option.
+    #[arg(value_name = "ORGANIZATION", hide = true)]
+    pub misplaced: Option<String>,
     /// Where to write the configuration.
     #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
     pub config: PathBuf,
     /// The organization on the code host.
-    #[arg(long, value_name = "ORGANIZATION", default_value = "your-organization")]
+    #[arg(long, value_name = "ORGANIZATION", default_value = EXAMPLE_ORGANIZATION)]
     pub org: String,
     /// Generate a key pair as well.
     #[arg(long)]

@@ -26,6 +26,20 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Every outcome, in the order of the documents.
+    pub const ALL: [Exit; 10] = [
+        Exit::Success,
+        Exit::Configuration,
+        Exit::Connection,
+        Exit::Collection,
+        Exit::Policy,
+        Exit::Bundle,
+        Exit::Upload,
+        Exit::NotVerified,
+        Exit::Interrupted,
+        Exit::Terminated,
+    ];
+
     /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {
@@ -40,5 +54,57 @@ impl Exit {
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         }
+    }
+
+    /// Its name in the documents and in `--help`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Exit::Success => "success",
+            Exit::Configuration => "configuration",
+            Exit::Connection => "connection",
+            Exit::Collection => "collection",
+            Exit::Policy => "forbidden data",
+            Exit::Bundle => "bundle",
+            Exit::Upload => "upload",
+            Exit::NotVerified => "not verified",
+            Exit::Interrupted => "interrupted",
+            Exit::Terminated => "terminated",
+        }
+    }
+
+    /// What it means, for the documents and the manual pages.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Exit::Success => {
+                "The command did everything you asked for. For `collect`: the bundle is written and complete."
+            }
+            Exit::Configuration => {
+                "The command line, the configuration or the signing key is invalid; or `verify`, `show`, `sample` or \
+                 `report` reached no verdict."
+            }
+            Exit::Connection => {
+                "A credential is not set, or a host did not accept the connection test. For `collect` with several \
+                 sources: it could not connect to at least one of them."
+            }
+            Exit::Collection => {
+                "Something is missing: an artifact could not be obtained, the credentials may not read it, or the list \
+                 of repositories is known to be partial."
+            }
+            Exit::Policy => "The run left out at least one artifact because it contained a credential.",
+            Exit::Bundle => "The run could not create or write the bundle.",
+            Exit::Upload => "The bundle exists, but the platform did not accept it or did not verify it.",
+            Exit::NotVerified => {
+                "`verify`, `show`, `sample`, `report`: the bundle, or with `--signature` the file, is not what a trusted \
+                 key signed, or does not meet your expectations."
+            }
+            Exit::Interrupted => "Ctrl-C (SIGINT); on Windows also Ctrl-Break.",
+            Exit::Terminated => "SIGTERM; on Windows a closed console window.",
+        }
+    }
+
+    /// Every code with its name, for the end of `--help`.
+    pub fn summary() -> String {
+        let each = Exit::ALL.map(|exit| format!("{} {}", exit.code(), exit.name()));
+        format!("Exit codes: {}", each.join(", "))
     }
 }

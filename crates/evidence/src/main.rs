@@ -1,9 +1,11 @@
 //! `evidence`: reads the environment once, parses the command line, runs the command and exits.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use evidence::cli::Cli;
+use evidence::console;
 use evidence::env::Env;
 use evidence::error::Error;
 use evidence::exit::Exit;
@@ -27,8 +29,14 @@ fn main() -> ExitCode {
         Ok(cli) => evidence::commands::run(cli, &env, &arguments),
         Err(error) => {
             // clap returns `--help` and `--version` as errors; they are not. Ignore a closed pipe.
-            let _ = error.print();
-            if error.use_stderr() { Exit::Configuration } else { Exit::Success }
+            let text = error.render().ansi().to_string();
+            if error.use_stderr() {
+                let _ = console::stderr().write_all(text.as_bytes());
+                Exit::Configuration
+            } else {
+                let _ = console::stdout().write_all(text.as_bytes());
+                Exit::Success
+            }
         }
     };
     ExitCode::from(exit.code())

@@ -3,6 +3,7 @@
 //! Nothing here reads a credential. An origin only names the variable.
 
 use evidence_settings::format::is_loopback;
+use evidence_settings::problem::Complaint;
 use url::Url;
 
 /// An origin that a run sends credentials to.
@@ -40,6 +41,8 @@ pub struct OwnHosts {
     pub shown: &'static str,
     /// Whether a host, in lower case and with international names in their `xn--` form, is one of them.
     pub is_own: fn(&str) -> bool,
+    /// What is wrong with an address that needs no approval, because it cannot be that of the service.
+    pub mistaken: fn(&Url) -> Option<Complaint>,
 }
 
 impl OwnHosts {

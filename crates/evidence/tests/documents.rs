@@ -20,6 +20,7 @@ use evidence::evaluate::{Check, Evidence};
 use evidence::exit::Exit;
 use evidence::framework::{self, Mapping};
 use evidence::hint;
+use evidence::manual::{self, Entry};
 use evidence::rule::{Reason, Rule, Status, Verdict, reason};
 use evidence::source::{self, KINDS, SourceKind};
 use evidence_bundle::document::LACKING_REASONS;
@@ -178,39 +179,54 @@ fn every_rule_and_every_control_has_a_heading() {
 }
 
 /// Every exit code. A new one does not compile until it is added here, and fails until it is documented.
-fn exits() -> Vec<Exit> {
-    let all = vec![
-        Exit::Success,
-        Exit::Configuration,
-        Exit::Connection,
-        Exit::Collection,
-        Exit::Policy,
-        Exit::Bundle,
-        Exit::Upload,
-        Exit::NotVerified,
-        Exit::Interrupted,
-        Exit::Terminated,
-    ];
-    for exit in &all {
-        match exit {
-            Exit::Success
-            | Exit::Configuration
-            | Exit::Connection
-            | Exit::Collection
-            | Exit::Policy
-            | Exit::Bundle
-            | Exit::Upload
-            | Exit::NotVerified
-            | Exit::Interrupted
-            | Exit::Terminated => {}
+/// The manual pages and these pages come from the same tables.
+#[test]
+fn the_tables_of_the_manual_are_in_step() {
+    let mut codes = String::from("| Code | Name | Meaning |\n|---|---|---|\n");
+    for exit in Exit::ALL {
+        let meaning = exit.meaning().replace(" complete.", " [complete](#complete).");
+        codes.push_str(&format!("| {} | {} | {meaning} |\n", exit.code(), exit.name()));
+    }
+    generated("docs/exit-codes.md", &[("codes", codes)]);
+    let table = |heading: &str, entries: &[Entry]| {
+        let mut table = format!("| {heading} | Commands | Purpose |\n|---|---|---|\n");
+        for Entry { name, commands, text } in entries {
+            let every =
+                manual::VARIABLES.iter().map(|entry| entry.commands.len()).max() == Some(commands.len());
+            let commands: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
+            let commands = if every { "every command".to_string() } else { commands.join(", ") };
+            table.push_str(&format!("| `{name}` | {commands} | {text} |\n"));
+        }
+        table
+    };
+    let parts =
+        [("variables", table("Variable", manual::VARIABLES)), ("files", table("File", manual::FILES))];
+    generated("docs/environment.md", &parts);
+}
+
+/// Every command has examples that parse, and only names of commands are in the tables.
+#[test]
+fn every_command_has_examples() {
+    let names: Vec<String> =
+        Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect();
+    for name in names.iter().map(String::as_str).chain([""]) {
+        assert!(!manual::examples(name).is_empty() && !manual::exits(name).is_empty(), "{name}");
+        for example in manual::examples(name) {
+            assert_eq!(parses(example.line, true), Ok(()), "{}", example.line);
         }
     }
-    all
+    for entry in manual::VARIABLES.iter().chain(manual::FILES) {
+        assert!(
+            entry.commands.iter().all(|command| names.iter().any(|name| name == command)),
+            "{}",
+            entry.name
+        );
+    }
 }
 
 #[test]
 fn every_exit_code_has_a_row() {
-    let real: BTreeSet<String> = exits().iter().map(|exit| exit.code().to_string()).collect();
+    let real: BTreeSet<String> = Exit::ALL.iter().map(|exit| exit.code().to_string()).collect();
     let documented = first_cells(&read("docs/exit-codes.md"), "Code").into_iter().collect();
     same(documented, real.clone(), "docs/exit-codes.md");
     // Every code in the tables of failures exists in the program.

@@ -8,13 +8,17 @@ use evidence_os::file::Readers;
 use super::keygen::{KeyPair, taken, write_key_pair, write_new};
 use crate::cli::InitArgs;
 use crate::config;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::shell_path;
+use crate::source::codehost::names::{EXAMPLE_ORGANIZATION, organization, organization_in};
+use evidence_settings::secret::quote;
 
 /// Runs the command.
 pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
+    check_organization(args)?;
     let failed = |source: io::Error| Error::Write {
         help: (source.kind() == io::ErrorKind::AlreadyExists).then(|| {
             "an existing configuration is never overwritten; choose another name with --config".into()
@@ -32,14 +36,40 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
     write_new(&args.config, text.as_bytes(), Readers::Everyone).map_err(failed)?;
     let mut out = format!("configuration  {}\n", args.config.display());
     out.push_str(&pair.as_ref().map_or_else(String::new, |pair| format!("\n{}", pair.describe())));
+    out.push_str("\nNext\n");
+    if args.org == EXAMPLE_ORGANIZATION {
+        out.push_str(&format!("  set org and repos in {}\n", args.config.display()));
+    }
+    // A file that exists but cannot be used is reported by the run that reads it.
+    if pair.is_none() && args.key.symlink_metadata().is_err() {
+        out.push_str(&format!("  evidence keygen --output {}\n", shell_path(&args.key)));
+    }
     out.push_str(&format!(
-        "\nNext\n  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
+        "  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
         shell_path(&args.config)
     ));
     // Ignore a closed pipe.
-    let _ = io::stdout().write_all(out.as_bytes());
+    let _ = console::stdout().write_all(out.as_bytes());
     pair.iter().for_each(KeyPair::warn);
     Ok(Exit::Success)
+}
+
+/// Checks that the organization is a name, not the address of its page.
+fn check_organization(args: &InitArgs) -> Result<(), Error> {
+    let right = |org: &str| format!("evidence init --org {org}");
+    if let Some(misplaced) = &args.misplaced {
+        let org = organization_in(misplaced).unwrap_or(misplaced);
+        let org = organization(org).map_or(EXAMPLE_ORGANIZATION, |()| org);
+        let message = format!("unexpected argument {}: the organization needs --org", quote(misplaced));
+        return Err(Error::Usage { message, help: right(org) });
+    }
+    match organization(&args.org) {
+        Err(complaint) if args.org != EXAMPLE_ORGANIZATION => {
+            let org = organization_in(&args.org).unwrap_or("NAME");
+            Err(Error::Usage { message: format!("--org: {}", complaint.message), help: right(org) })
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// The key's path for the configuration: relative to the configuration's directory, or absolute.

@@ -8,6 +8,7 @@ use evidence_bundle::trust::NAMESPACE;
 use evidence_os::file::{self, Readers};
 
 use crate::cli::KeygenArgs;
+use crate::console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::signing;
@@ -16,7 +17,7 @@ use crate::signing;
 pub(super) fn run(args: &KeygenArgs) -> Result<Exit, Error> {
     let pair = write_key_pair(&args.output)?;
     // Ignore a closed pipe.
-    let _ = io::stdout().write_all(pair.describe().as_bytes());
+    let _ = console::stdout().write_all(pair.describe().as_bytes());
     pair.warn();
     Ok(Exit::Success)
 }
@@ -54,7 +55,7 @@ impl KeyPair {
             "note: other users could replace this key, so `evidence collect` will refuse it: {weakness}\n"
         );
         weakness.help().iter().for_each(|line| text.push_str(&format!("  help: {line}\n")));
-        let _ = anstream::stderr().write_all(text.as_bytes());
+        let _ = console::stderr().write_all(text.as_bytes());
     }
 }
 

@@ -17,6 +17,7 @@ mod verify;
 use std::io::Write as _;
 
 use crate::cli::{Cli, Command};
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -64,7 +65,7 @@ fn print_error(error: &Error) {
     if let Error::Config(config) = error {
         // The configuration's problems have their own layout.
         let color = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-        text.push_str(&config.render(color));
+        text.push_str(&config.render_within(color, console::stderr_width()));
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -79,5 +80,5 @@ fn print_error(error: &Error) {
         }
     }
     // Ignore a closed pipe.
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = console::stderr().write_all(text.as_bytes());
 }

@@ -5,13 +5,16 @@ use std::io::{self, Write};
 use clap::CommandFactory as _;
 use evidence_bundle::document::{self, Document};
 use evidence_bundle::text::split;
+use evidence_cli::Pages;
 use serde::Serialize;
 
 use crate::cli::{Cli, ManArgs, SchemaOf};
 use crate::config;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::manual;
 
 /// Prints a JSON Schema.
 pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {
@@ -35,7 +38,10 @@ pub(super) fn completions(shell: evidence_cli::Shell) -> Result<Exit, Error> {
 /// Writes the manual pages.
 pub(super) fn man(args: &ManArgs, env: &Env) -> Result<Exit, Error> {
     let date = env.var(evidence_cli::SOURCE_DATE_EPOCH);
-    match evidence_cli::write_manual(Cli::command(), &args.output, date, env.clock.now().as_second()) {
+    // The codes have a section of their own.
+    let program = Cli::command().after_help(None::<&str>);
+    let pages = Pages { directory: &args.output, sections: &manual::sections };
+    match evidence_cli::write_manual(program, &pages, date, env.clock.now().as_second()) {
         Ok(()) => Ok(Exit::Success),
         Err(evidence_cli::Error::Write { path, source }) => Err(Error::Write { path, source, help: None }),
         Err(error @ evidence_cli::Error::Date) => {
@@ -57,7 +63,7 @@ fn put(text: &[u8]) -> Result<Exit, Error> {
 
 /// A note for machine-readable formats, where an empty list is easily overlooked.
 pub(super) fn note_empty() {
-    let _ = anstream::stderr().write_all(b"note: nothing matches the filters\n");
+    let _ = console::stderr().write_all(b"note: nothing matches the filters\n");
 }
 
 pub(super) fn unwritable(source: io::Error) -> Error {

@@ -19,6 +19,7 @@ use super::print::unwritable;
 use super::trust::{Terms, terms};
 use super::verify;
 use crate::cli::ReportArgs;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -110,7 +111,7 @@ fn warn(signed: Signed, tool_version: &str) {
 fn warn_of(message: &str, help: &str) {
     let yellow = AnsiColor::Yellow.on_default().bold();
     let text = format!("{yellow}warning{yellow:#}: {message}\n  help: {help}\n");
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = console::stderr().write_all(text.as_bytes());
 }
 
 fn unmakeable(error: io::Error) -> Error {

@@ -21,6 +21,7 @@ use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
 use crate::cli::{CheckFilterArgs, ShowArgs, ShowFormat, StatusName};
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -128,9 +129,7 @@ impl Listing {
     fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
         let Listing { controls, found, form, .. } = self;
         match form {
-            Form::Text(groups) => {
-                groups.print(bundle, &controls, &mut io::BufWriter::new(anstream::stdout()))
-            }
+            Form::Text(groups) => groups.print(bundle, &controls, &mut io::BufWriter::new(console::stdout())),
             Form::Json(lines) => lines.print(bundle, &controls, &mut io::stdout().lock()),
             Form::Csv(table) => print_csv(*table, &mut io::stdout().lock()),
             Form::Markdown(table) => table.print(bundle, &controls, found, &mut io::stdout().lock()),

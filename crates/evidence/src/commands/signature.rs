@@ -14,6 +14,7 @@ use evidence_os::input;
 use super::trust::trust_root;
 use super::verify::{GREEN, RED, file_name};
 use crate::cli::VerifyArgs;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -61,12 +62,12 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
             Ok(text) => format!("{name}\n{text}"),
             Err(text) => format!("{name}\n{text}  Do not rely on it.\n"),
         };
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        let _ = console::stdout().write_all(text.as_bytes());
     }
     if let Err(cause) = text
         && (args.quiet || !std::io::stdout().is_terminal())
     {
-        let _ = anstream::stderr().write_all(format!("{name}: {cause}").as_bytes());
+        let _ = console::stderr().write_all(format!("{name}: {cause}").as_bytes());
     }
     signer.map(|_| Exit::Success).ok_or(Error::NotVerified)
 }

@@ -15,6 +15,7 @@ use evidence_view::verdict::{Fact, Report, Tone, Verdict};
 use super::print::json;
 use super::trust::{Terms, terms};
 use crate::cli::VerifyArgs;
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -77,7 +78,7 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
             say_cause(bundle, failure);
         }
         _ => {
-            let _ = anstream::stderr().write_all(failure_text(bundle, command, failure).as_bytes());
+            let _ = console::stderr().write_all(failure_text(bundle, command, failure).as_bytes());
         }
     }
 }
@@ -86,7 +87,7 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
 /// a program may read the other.
 fn say_cause(bundle: &Path, failure: &Failure) {
     let line = format!("{}: {}", file_name(bundle), headline(&Verdict::of(Err(failure))));
-    let _ = anstream::stderr().write_all(line.as_bytes());
+    let _ = console::stderr().write_all(line.as_bytes());
 }
 
 /// Ignores a closed pipe: the exit code has the result as well.
@@ -99,7 +100,7 @@ fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: &Report<'_>) {
     if args.json {
         put(&document(report));
     } else if !args.quiet {
-        let _ = anstream::stdout().write_all(text().as_bytes());
+        let _ = console::stdout().write_all(text().as_bytes());
     }
 }
 
@@ -172,7 +173,7 @@ fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
     let path = bundle.to_string_lossy();
     // An error is printed even with `--quiet` and JSON: nothing was judged.
     let _ = writeln!(
-        anstream::stderr(),
+        console::stderr(),
         "{RED}error{RED:#}: cannot read the bundle {}: {detail}",
         Printable(&path)
     );

@@ -3,8 +3,9 @@
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
 
-use crate::framework::{self, Control};
+use crate::framework::{self, Control, Mapping};
 use crate::rule::Rule;
 
 /// The controls that a key accepts.
@@ -15,7 +16,40 @@ pub(crate) const fn controls_of(taken: fn() -> Vec<&'static str>) -> Vocabulary 
         taken,
         refusal: "this source cannot serve",
         offer: "it can serve",
+        elsewhere: criterion,
     }
+}
+
+/// Advice for a criterion that is not a control: the controls that collect the evidence filed under it.
+fn criterion(text: &str) -> Option<String> {
+    let (series, number) = text.split_once('.')?;
+    let letters = series.trim_end_matches(|last: char| last.is_ascii_digit());
+    let is_criterion = ["CC", "A", "C", "PI", "P"].iter().any(|known| letters.eq_ignore_ascii_case(known))
+        && letters.len() < series.len()
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_criterion || framework::controls().any(|control| control.id.eq_ignore_ascii_case(text)) {
+        return None;
+    }
+    let (mut controls, mut rules) = (Vec::new(), Vec::new());
+    for control in framework::controls() {
+        let filed =
+            |mapping: &&Mapping| mapping.criteria.iter().any(|known| known.eq_ignore_ascii_case(text));
+        let found: Vec<&str> = control.rules.iter().filter(filed).map(|mapping| mapping.rule.code).collect();
+        if !found.is_empty() {
+            controls.push(control.id);
+            rules.extend(found);
+        }
+    }
+    let text = quote(text);
+    Some(match controls.is_empty() {
+        false => format!(
+            "write `controls: [{}]`: evidence that is filed under {text} ({}) is collected there",
+            controls.join(", "),
+            rules.join(", ")
+        ),
+        true => format!("no rule collects evidence for {text}; the controls are {}", all().join(", ")),
+    })
 }
 
 /// Every control.

@@ -119,7 +119,7 @@ const CLOUD: &[&str] = &["CLOUD_", "AWS_"];
 const OWN: &[&str] = &["EVIDENCE_"];
 
 /// A platform can be anyone's, so none is trusted by its name.
-static NO_HOSTS: OwnHosts = OwnHosts { shown: "", is_own: |_| false };
+static NO_HOSTS: OwnHosts = OwnHosts { shown: "", is_own: |_| false, mistaken: |_| None };
 
 impl Allowed {
     fn check(&self, value: &Guarded<'_>) -> Result<(), Complaint> {
@@ -134,6 +134,11 @@ impl Allowed {
         };
         if good {
             return Ok(());
+        }
+        if let (Allowed::Hosts(hosts), Guarded::Address(url)) = (self, value)
+            && let Some(complaint) = (hosts.mistaken)(url)
+        {
+            return Err(complaint);
         }
         let shown = match value {
             Guarded::Variable(text) | Guarded::Text(text) => quote(text),

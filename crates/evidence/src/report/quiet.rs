@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
 use super::{Event, Reporter, Uploading, WaitReason, safe};
+use crate::console;
 use crate::observation::SourceName;
 use evidence_screen::Screen;
 
@@ -33,7 +34,7 @@ impl Quiet {
         }
         // Ignore a closed pipe.
         let line = wait_line(source, &wait_text(reason, until, left));
-        let _ = writeln!(anstream::stderr(), "{line}");
+        let _ = writeln!(console::stderr(), "{line}");
     }
 
     fn delivered(path: &Path) {
@@ -52,11 +53,11 @@ impl Reporter for Quiet {
         } else if let Event::Incomplete(causes) = event {
             for cause in causes {
                 let text = safe(&self.screen, cause);
-                let _ = writeln!(anstream::stderr(), "{YELLOW}incomplete{YELLOW:#}: {text}");
+                let _ = writeln!(console::stderr(), "{YELLOW}incomplete{YELLOW:#}: {text}");
             }
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(console::stderr(), "{text}");
         }
     }
 

@@ -8,6 +8,7 @@ use evidence_view::{scope, words};
 use super::format::{bytes, counted, thousands};
 use super::style::{BOLD, DIM, GREEN, YELLOW, of_status};
 use super::terminal::{State, Terminal};
+use crate::console;
 use crate::evaluate::ControlResult;
 use crate::finding::Finding;
 use crate::framework::Control;
@@ -58,6 +59,7 @@ impl Terminal {
     /// Prints the failed checks with their first subjects, and the number of checks that could not be verified.
     fn findings(&self, state: &mut State, findings: &[Finding], show: &str) {
         let width = findings.iter().map(|finding| thousands(finding.count).len()).max().unwrap_or_default();
+        let line_width = console::stderr_width().unwrap_or(LINE_WIDTH).min(LINE_WIDTH);
         let of = |status| findings.iter().filter(move |finding| finding.status == status);
         let head = |finding: &Finding| {
             let (count, title) = (thousands(finding.count), words::reason(finding.reason.code));
@@ -71,7 +73,7 @@ impl Terminal {
             if finding.unnamed() > 0 {
                 subjects.push(format!("{} more", thousands(finding.unnamed())));
             }
-            for line in filled(&subjects, LINE_WIDTH.saturating_sub(width + 11)) {
+            for line in filled(&subjects, line_width.saturating_sub(width + 11)) {
                 self.line(state, &format!("{:1$}{DIM}{line}{DIM:#}", "", width + 11));
             }
         }
@@ -94,7 +96,7 @@ impl Terminal {
         complete: bool,
         next: (String, String),
     ) {
-        let mut out = anstream::stdout();
+        let mut out = console::stdout();
         let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
         let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
         // Ignore a closed pipe.

@@ -19,6 +19,7 @@ use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
 use super::{Event, ObservationResult, Reporter, Tally, WaitReason, safe};
+use crate::console;
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::GivenUp;
@@ -82,7 +83,7 @@ impl Terminal {
     pub(super) fn line(&self, state: &State, line: &str) {
         let write = || {
             // Ignore a closed pipe; the run continues.
-            let _ = writeln!(anstream::stderr(), "{line}");
+            let _ = writeln!(console::stderr(), "{line}");
         };
         match &state.sending {
             Some(bar) => bar.suspend(write),
@@ -376,7 +377,7 @@ impl Reporter for Terminal {
                 let safe = |text: &str| self.safe(text);
                 let text = plan::text(framework, plans, missing, max_size_bytes, now, &safe);
                 // Ignore a closed pipe.
-                let _ = anstream::stdout().write_all(text.as_bytes());
+                let _ = console::stdout().write_all(text.as_bytes());
             }
             Event::Upload(event) => self.uploading(&event),
         }

@@ -11,6 +11,7 @@ use super::format::bytes;
 use super::style::{BOLD, DIM, GREEN, YELLOW};
 use super::terminal::{State, Terminal};
 use super::wait::again_text;
+use crate::console;
 
 /// An event of an upload.
 #[derive(Debug)]
@@ -159,7 +160,7 @@ impl Terminal {
                 }
                 // Ignore a closed pipe.
                 let _ = writeln!(
-                    anstream::stdout(),
+                    console::stdout(),
                     "{gap}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}",
                 );
             }
@@ -175,7 +176,7 @@ impl Terminal {
                 let next = state.next.take().filter(|_| *kept);
                 if let Some((check, upload)) = next {
                     let upload = if *uploaded { String::new() } else { format!("\n  {upload}") };
-                    let _ = writeln!(anstream::stdout(), "\n{BOLD}Next{BOLD:#}\n  {check}{upload}");
+                    let _ = writeln!(console::stdout(), "\n{BOLD}Next{BOLD:#}\n  {check}{upload}");
                 }
             }
         }

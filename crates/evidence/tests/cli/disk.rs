@@ -68,7 +68,7 @@ fn a_directory_that_may_not_be_written_is_5() {
     std::fs::create_dir(lab.path("evidence-bundles")).unwrap();
     lab.set_mode("evidence-bundles", 0o500);
     let Some(run) = lab.run_unprivileged(&["collect"]) else {
-        eprintln!("SKIPPED: root writes where nobody may write, and cannot become nobody");
+        eprintln!("SKIPPED: root ignores file permissions, and cannot become another user here");
         return;
     };
     run.exits(5).says("evidence-bundles").says("Permission denied").leaves_nothing();

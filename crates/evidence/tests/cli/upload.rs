@@ -617,7 +617,7 @@ fn a_large_bundle_is_streamed() {
     assert_eq!(desk.stored()[0].bytes.len(), 48_000_000);
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let Some(peak) = peak.and_then(|peak| peak.trim().strip_suffix(" kB")) else {
-        eprintln!("SKIPPED: this system does not tell how much memory a process had");
+        eprintln!("SKIPPED: this system does not report how much memory a process used");
         return;
     };
     let peak: u64 = peak.parse().unwrap();

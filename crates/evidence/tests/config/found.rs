@@ -116,7 +116,7 @@ fn every_kind_of_address() {
         "https://api-github.com",
         "https://xapi.github.com",
         "https://x.api.github.com",
-        "https://github.com",
+        "https://codeload.github.com",
         "https://api.github.co",
         "https://api.acme.ghe.com",
         "https://acme.github.io",
@@ -138,7 +138,7 @@ fn every_kind_of_address() {
     let owns = [
         ("https://api.github.com", "sources.codehost.api_url"),
         ("https://API.GitHub.com/", "sources.codehost.api_url"),
-        ("https://api.github.com:443/base", "sources.codehost.api_url"),
+        ("https://api.github.com:443", "sources.codehost.api_url"),
         ("https://api%2egithub.com", "sources.codehost.api_url"),
         ("https://api\u{ff0e}github.com", "sources.codehost.api_url"),
         ("https://logs.us-east-1.amazonaws.com", "sources.cloud.endpoint_url"),

@@ -18,8 +18,11 @@ use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
 /// The provider's own address.
-pub(crate) static OWN_HOSTS: OwnHosts =
-    OwnHosts { shown: "`https://admin.googleapis.com`", is_own: |host| host == "admin.googleapis.com" };
+pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
+    shown: "`https://admin.googleapis.com`",
+    is_own: |host| host == "admin.googleapis.com",
+    mistaken: |_| None,
+};
 
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));

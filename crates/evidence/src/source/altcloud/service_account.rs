@@ -28,6 +28,7 @@ const DEFAULT_TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 pub(super) static OWN_HOSTS: OwnHosts = OwnHosts {
     shown: "`https://oauth2.googleapis.com`, `https://accounts.google.com`, `https://www.googleapis.com`",
     is_own: |host| matches!(host, "oauth2.googleapis.com" | "accounts.google.com" | "www.googleapis.com"),
+    mistaken: |_| None,
 };
 
 /// The maximum length of a path: anything longer is probably the file's content.

@@ -24,10 +24,11 @@ use super::interpret::{self, ReadResult, Unread, words};
 use super::rules;
 use super::rules::reason::{REGION_NOT_ENABLED, ROLE_NOT_ASSUMED};
 use super::scope::common_beginning;
-use super::sign::{CredentialError, Credentials};
+use super::sign::{ACCESS_KEY_ID, CredentialError, Credentials, SECRET_ACCESS_KEY, SESSION_TOKEN};
 use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
 use crate::clock;
+use crate::credential;
 use crate::env::Env;
 use crate::observation::Failed;
 use crate::rule::reason;
@@ -43,18 +44,35 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
     let variables = &config.variables;
     let optional =
         |name: &str| env.secret(name).map_err(|error| connection(error.to_string(), vec![error.help()]));
-    let required = |name: &str, what: &str, key: &str| {
+    let required = |name: &str, what: &str, key: &str, usual: &str| {
         optional(name)?.ok_or_else(|| {
             let export = how_to_set(name, "value");
+            let is_set = name != usual && env.provider(usual).is_some();
+            let use_it = is_set.then(|| {
+                format!("{usual} is set but not read: to use it, write `{key}: {usual}` in sources.cloud")
+            });
+            let set = format!("{export}, or name another variable as sources.cloud.{key}");
             connection(
                 format!("the {what} is missing: the environment variable {name} is not set"),
-                vec![format!("{export}, or name another variable as sources.cloud.{key}")],
+                use_it.into_iter().chain([set]).collect(),
             )
         })
     };
-    let id = required(&variables.access_key_id, "access key id", "access_key_id_env")?;
-    let key = required(&variables.secret_access_key, "secret access key", "secret_access_key_env")?;
+    let id = required(&variables.access_key_id, "access key id", "access_key_id_env", "AWS_ACCESS_KEY_ID")?;
+    let key = required(
+        &variables.secret_access_key,
+        "secret access key",
+        "secret_access_key_env",
+        "AWS_SECRET_ACCESS_KEY",
+    )?;
     let session = optional(&variables.session_token)?;
+    let others = session.iter().map(|session| (&**session, &SESSION_TOKEN));
+    for (secret, expected) in [(&*id, &ACCESS_KEY_ID), (&*key, &SECRET_ACCESS_KEY)].into_iter().chain(others)
+    {
+        if let Some((message, help)) = credential::refusal(secret, expected) {
+            return Err(connection(message, help));
+        }
+    }
     let token = session.as_ref().map(|secret| secret.text());
     Credentials::new(id.text(), key.text(), token).map_err(|error| {
         let secret = match error {

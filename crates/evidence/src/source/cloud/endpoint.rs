@@ -13,6 +13,7 @@ use crate::origin::OwnHosts;
 pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
     shown: "the addresses of the services, such as `https://sts.eu-central-1.amazonaws.com`,",
     is_own: is_own_host,
+    mistaken: |_| None,
 };
 
 /// The services, by purpose.

@@ -13,11 +13,20 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use super::endpoint::ServiceEndpoint;
+use crate::credential::{Expected, trimmed};
 use evidence_http::Request;
 
 /// The headers that the signature covers, in addition to `host` and those that the signer adds. `User-Agent` and
 /// headers that the client adds later are excluded, because intermediaries may change them.
 const SIGNED: [&str; 2] = ["content-type", "x-amz-target"];
+
+/// What the variables should hold.
+pub(super) static ACCESS_KEY_ID: Expected =
+    Expected { noun: "an access key id", own: &["AKIA", "ASIA"], example: "AKIA..." };
+pub(super) static SECRET_ACCESS_KEY: Expected =
+    Expected { noun: "a secret access key", own: &[], example: "<40 characters>" };
+pub(super) static SESSION_TOKEN: Expected =
+    Expected { noun: "a session token", own: &[], example: "<the token>" };
 
 /// An access key, possibly temporary.
 #[derive(Clone)]
@@ -50,14 +59,14 @@ impl Credentials {
     /// Fails if one of the values is invalid.
     pub(super) fn new(id: &str, secret: &str, token: Option<&str>) -> Result<Credentials, CredentialError> {
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        let id = id.trim();
+        let id = trimmed(id);
         // The id appears in the signature between `/` and `,`.
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)) {
             return Err(CredentialError::AccessKeyId);
         }
         let secret =
-            Some(secret.trim()).filter(|secret| is_word(secret)).ok_or(CredentialError::SecretAccessKey)?;
-        let token = token.map(str::trim);
+            Some(trimmed(secret)).filter(|secret| is_word(secret)).ok_or(CredentialError::SecretAccessKey)?;
+        let token = token.map(trimmed);
         if token.is_some_and(|token| !is_word(token)) {
             return Err(CredentialError::SessionToken);
         }

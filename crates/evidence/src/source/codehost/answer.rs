@@ -110,7 +110,7 @@ fn known_words(text: &str, sso_required: bool) -> Option<RefusalMeaning> {
         RefusalMeaning::LockedOut
     } else if begins(text, "repository access blocked") {
         RefusalMeaning::Denied(Denial::Blocked)
-    } else if ORGANIZATION_POLICIES.iter().any(|phrase| contains(text, phrase)) {
+    } else if policy_in(text).is_some() {
         RefusalMeaning::Denied(Denial::OrganizationPolicy)
     } else if begins(text, "upgrade to ") {
         RefusalMeaning::Denied(Denial::PlanLimit)
@@ -129,14 +129,38 @@ pub fn asks_for_sso(header: Option<&str>) -> bool {
 }
 
 /// Phrases, in lower case, of refusals that lock out a token or an address entirely.
-const ORGANIZATION_POLICIES: &[&str] = &[
-    "ip allow list enabled",
-    "forbids access via a personal access token",
-    "forbids access via a fine-grained personal access token",
-    "has enabled oauth app access restrictions",
-    "account was suspended",
-    "account is suspended",
+const ORGANIZATION_POLICIES: &[(&str, Policy)] = &[
+    ("ip allow list enabled", Policy::AllowList),
+    ("forbids access via a personal access token", Policy::ClassicTokens),
+    ("forbids access via a fine-grained personal access token", Policy::Lifetime),
+    ("has enabled oauth app access restrictions", Policy::Applications),
+    ("account was suspended", Policy::Suspended),
+    ("account is suspended", Policy::Suspended),
 ];
+
+/// A policy that locks out a token or an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Only some addresses may connect.
+    AllowList,
+    /// Classic tokens are banned.
+    ClassicTokens,
+    /// Fine-grained tokens may not live this long.
+    Lifetime,
+    /// Applications need approval.
+    Applications,
+    /// The user's account is suspended.
+    Suspended,
+}
+
+fn policy_in(text: &str) -> Option<Policy> {
+    ORGANIZATION_POLICIES.iter().find(|(phrase, _)| contains(text, phrase)).map(|(_, policy)| *policy)
+}
+
+/// The policy that a refusal names.
+pub fn policy(refused: &Refused) -> Option<Policy> {
+    policy_in(refused.message.as_deref().unwrap_or_default())
+}
 
 /// The meaning of a refusal for the requested resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

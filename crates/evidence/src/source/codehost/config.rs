@@ -1,5 +1,6 @@
 //! `sources.codehost`: the organization on the code host.
 
+mod address;
 mod exclude;
 
 use std::collections::HashSet;
@@ -21,16 +22,15 @@ use crate::rule::Rule;
 use crate::source::Configured;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
-use evidence_settings::format;
-use evidence_settings::problem::{Complaint, Place};
+use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
-/// The variable that overrides `api_url`.
-const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
-
 /// The provider's own address.
-pub(crate) static OWN_HOSTS: OwnHosts =
-    OwnHosts { shown: "`https://api.github.com`", is_own: |host| host == "api.github.com" };
+pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
+    shown: "`https://api.github.com`",
+    is_own: |host| host == "api.github.com",
+    mistaken: address::mistaken,
+};
 
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
@@ -56,6 +56,8 @@ pub struct CodeHostConfig {
     pub timeout: Duration,
     /// `api_url`: base of the API, https (or loopback), no trailing slash. `CODEHOST_API_URL` overrides it.
     pub api_url: Url,
+    /// Where the address is set: the key, or the variable that overrides it.
+    pub api_url_key: &'static str,
     /// `max_concurrency`: requests in flight, 1 to 100.
     pub max_concurrency: NonZeroUsize,
     /// `requests_per_minute`; 0 means unpaced.
@@ -322,7 +324,7 @@ pub(super) fn decode(
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);
-    let api_url = effective_url(decoder, api_url);
+    let api_url = address::effective(decoder, api_url);
     let max_concurrency = decoder.integer::<usize>(fields, &MAX_CONCURRENCY);
     let requests_per_minute = decoder.integer(fields, &REQUESTS_PER_MINUTE);
     let ca_file = decoder.path(fields, &CA_FILE);
@@ -330,6 +332,7 @@ pub(super) fn decode(
     let codeowners_errors = decoder.boolean(fields, &CODEOWNERS_ERRORS);
     let accept_unconfirmed = decoder.boolean(fields, &ACCEPT_UNCONFIRMED);
     mode?;
+    let (address, api_url_key) = api_url?;
     Some(Arc::new(CodeHostConfig {
         token_env: token_env?.value,
         org: org?.value,
@@ -339,7 +342,8 @@ pub(super) fn decode(
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,
         timeout: timeout?,
-        api_url: api_url?,
+        api_url: address,
+        api_url_key,
         max_concurrency: NonZeroUsize::new(max_concurrency?)?,
         requests_per_minute: requests_per_minute?,
         ca_file,
@@ -380,29 +384,4 @@ fn of_organization<T>(
         decoder.problems.add(place, path, complaint);
     }
     Some(kept)
-}
-
-/// `CODEHOST_API_URL` if it is set, else `api_url`.
-fn effective_url(decoder: &mut Decoder<'_, '_>, from_file: Option<Placed<String>>) -> Option<Url> {
-    match from_environment(decoder) {
-        None => from_file.and_then(|text| format::url(&text.value).ok()),
-        Some(Ok(url)) => Some(url),
-        Some(Err(complaint)) => {
-            let message = format!(
-                "the environment variable {API_URL_VARIABLE} overrides this key: {}",
-                complaint.message
-            );
-            let key = API_URL.path_in(&SECTION);
-            decoder.problems.add(Place::Nowhere, key, Complaint { message, ..complaint });
-            None
-        }
-    }
-}
-
-fn from_environment(decoder: &Decoder<'_, '_>) -> Option<Result<Url, Complaint>> {
-    let value = (decoder.variables)(API_URL_VARIABLE)?;
-    Some(match value.to_str() {
-        None => Err(Complaint::new("it is not UTF-8 text").help("correct or unset the variable")),
-        Some(text) => format::check(Format::Url, text).and_then(|()| format::url(text)),
-    })
 }

@@ -7,7 +7,7 @@ use evidence_bundle::document::Warning;
 use evidence_os::input;
 use jiff::Timestamp;
 
-use super::answer::{Denial, RefusalMeaning, said};
+use super::advice::{connection, failed_error, limit_used_up, refused_error};
 use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
@@ -16,24 +16,24 @@ use super::preflight::Preflight;
 use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
 use super::shared::Shared;
-use super::token::Token;
+use super::token::{EXPECTED, Token};
 use super::topic::Topic;
 use super::{CodeHostSession, NAME, wire};
 use crate::clock;
+use crate::credential;
 use crate::env::Env;
 use crate::observation::Field;
 use crate::report::SourceWatch;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
-use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{
-    Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Obstacle, Proxy, Refused,
-    RequestFailure, recorded,
-};
+use evidence_http::{Answered, CallError, Client, ClientSettings, FailureKind, Meta, Proxy, recorded};
 use evidence_os::secret::how_to_set;
 
 /// Warn if the token expires within this many days, because scheduled runs will then fail.
 const EXPIRY_WARNING_DAYS: i64 = 7;
+
+/// Variables in which other programs expect the token.
+const USUAL_VARIABLES: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
 
 /// The certificates of every authority of a large system take a quarter of a megabyte.
 const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
@@ -44,14 +44,20 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
     let found = env.secret(name).map_err(|error| connection(error.to_string(), vec![error.help()]))?;
     let Some(secret) = found else {
         let export = how_to_set(name, "token");
+        let other = USUAL_VARIABLES.iter().find(|other| env.provider(other).is_some());
+        let use_other = other.map(|other| {
+            format!("{other} is set but not read: to use it, write `token_env: {other}` in sources.codehost")
+        });
+        let without = "without it the host answers 'Bad credentials'".to_string();
+        let set = format!("{export}, or name another variable as sources.codehost.token_env");
         return Err(connection(
             format!("the access token is missing: the environment variable {name} is not set"),
-            vec![
-                format!("{export}, or name another variable as sources.codehost.token_env"),
-                "without it the host answers 'Bad credentials'".to_string(),
-            ],
+            use_other.into_iter().chain([set, without]).collect(),
         ));
     };
+    if let Some((message, help)) = credential::refusal(&secret, &EXPECTED) {
+        return Err(connection(message, help));
+    }
     Token::new(secret.text()).map_err(|error| {
         connection(
             format!("{} does not hold an access token: {error}", secret.place()),
@@ -71,7 +77,7 @@ pub(super) async fn connect(
         Err(text) => (None, Some(text)),
     };
     let client = client(&config, &token, surroundings)?.with_cache(cache);
-    let (tested, requests) = recorded(test(&config, &client, surroundings.dry_run)).await;
+    let (tested, requests) = recorded(test(&config, &client, &token, surroundings)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
     // The configured name, as the host spells it.
@@ -174,7 +180,8 @@ fn client(
 async fn test(
     config: &CodeHostConfig,
     client: &Client,
-    dry_run: bool,
+    token: &Token,
+    surroundings: &Surroundings,
 ) -> Result<(wire::Organization, Meta), ConnectError> {
     let api = Api { client, base: &config.api_url, organization: &config.org };
     match api.ask(&ORGANIZATION, &[("org", &config.org)]).await {
@@ -185,9 +192,12 @@ async fn test(
         Err(CallError::Refused(refused)) => {
             // A forbidden token is reported first, whatever else is wrong.
             forbid(&refused.meta, config)?;
-            Err(refused_error(&refused, config))
+            Err(refused_error(&refused, config, token))
         }
-        Err(CallError::Failed(failure)) => Err(failed_error(&failure, config, dry_run)),
+        Err(CallError::Failed(failure)) => {
+            let proxy = Proxy::from_env(&surroundings.env);
+            Err(failed_error(&failure, config, &proxy, surroundings.dry_run))
+        }
     }
 }
 
@@ -292,122 +302,6 @@ fn days_left(text: &str, now: Timestamp) -> Option<i64> {
     Some(expires.duration_since(now).as_hours() / 24)
 }
 
-fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
-    let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
-    let what = format!("'{text}' (HTTP {status}) for organization {org}");
-    let help = match (refused.class, said(refused)) {
-        (Class::Unauthorized, _) => vec![format!(
-            "create a new token and set {} to it: this one is invalid, expired or revoked",
-            config.token_env
-        )],
-        (Class::NotFound, _) => vec![
-            format!(
-                "check sources.codehost.org: {org} must be the exact name of an organization on {}",
-                host(config)
-            ),
-            "for a private organization, the token's user must be a member".to_string(),
-        ],
-        (_, RefusalMeaning::Denied(Denial::SsoRequired)) => {
-            let url =
-                refused.meta.header("x-github-sso").and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
-            let open = url.map_or_else(
-                || {
-                    "authorize the token for the organization's single sign-on in your account's settings"
-                        .to_string()
-                },
-                |url| format!("authorize the token for single sign-on (within the hour): {url}"),
-            );
-            vec![open]
-        }
-        (_, RefusalMeaning::LockedOut) => {
-            vec![
-                "wait before trying again: the host has locked the user out after bad credentials"
-                    .to_string(),
-            ]
-        }
-        (_, RefusalMeaning::Denied(Denial::OrganizationPolicy)) => {
-            vec!["ask an organization owner: a policy blocks this token or this address".to_string()]
-        }
-        (Class::Forbidden(RefusalCause::Intermediary), _) => {
-            vec!["check for a proxy and the api_url: the answer does not come from the host".to_string()]
-        }
-        (Class::Forbidden(_), _) => vec![
-            "give the token the scope read:org and access to the organization".to_string(),
-            "for a fine-grained token, make this organization its resource owner and have it approved"
-                .to_string(),
-        ],
-        (Class::Gone, _) => {
-            vec!["update evidence: the host no longer supports this API version".to_string()]
-        }
-        _ => {
-            let check = format!("check that {} is the address of the API", config.api_url);
-            own_server(config).into_iter().chain([check]).collect()
-        }
-    };
-    connection(what, help)
-}
-
-fn failed_error(failure: &RequestFailure, config: &CodeHostConfig, dry_run: bool) -> ConnectError {
-    let help = match &failure.kind {
-        FailureKind::Transport(_) => vec![
-            format!("check the network, and sources.codehost.api_url ({})", config.api_url),
-            "behind a proxy, set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
-        ],
-        FailureKind::Obstacle(obstacle, _) => {
-            let help = obstacle.help(HelpTarget {
-                host: host(config),
-                address: "sources.codehost.api_url",
-                ca_file: Some("sources.codehost.ca_file"),
-            });
-            let own = own_server(config).filter(|_| *obstacle == Obstacle::Page);
-            own.into_iter().chain(help).collect()
-        }
-        FailureKind::RateLimited { .. } if dry_run => limit_used_up("the organization's settings, the list"),
-        FailureKind::RateLimited { .. } => {
-            vec![
-                "wait for the reset, or set rate_limit_pause: true so that the run waits automatically"
-                    .to_string(),
-            ]
-        }
-        FailureKind::SecondaryLimit | FailureKind::Throttled(_) => {
-            vec!["wait a few minutes and run again".to_string()]
-        }
-        FailureKind::HostFault(_) | FailureKind::UnexpectedShape(_) | FailureKind::TooLarge { .. } => {
-            let check =
-                format!("check that {} is the address of the API, then try again later", config.api_url);
-            own_server(config).into_iter().chain([check]).collect()
-        }
-        FailureKind::Foreign(_) => {
-            vec!["set sources.codehost.org to the organization's current name".to_string()]
-        }
-        FailureKind::Redirect(_) => {
-            let set = format!(
-                "set sources.codehost.api_url to the API's current address; the token is sent only to {}",
-                host(config)
-            );
-            own_server(config).into_iter().chain([set]).collect()
-        }
-        FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
-    };
-    connection(format!("{}: {failure}", host(config)), help)
-}
-
-/// The help if the limit ends a dry run: what remains unknown.
-fn limit_used_up(rest: &str) -> Vec<String> {
-    vec![
-        "repeat the dry run after the reset: unlike a collection with rate_limit_pause: true, it does not wait"
-            .to_string(),
-        format!("not asked: {rest} of repositories, and therefore the number of artifacts and requests"),
-    ]
-}
-
-/// Advice for self-hosted servers, whose API has a path that is easily forgotten.
-fn own_server(config: &CodeHostConfig) -> Option<String> {
-    let url = config.api_url.as_str().trim_end_matches('/');
-    let complete = url.ends_with("/api/v3") || host(config) == "api.github.com";
-    (!complete).then(|| format!("on a server of your own, set sources.codehost.api_url to {url}/api/v3"))
-}
-
 /// The error for a page of the listing that a plan needs.
 pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
     match problem {
@@ -422,14 +316,6 @@ pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
             connection(format!("{what}: {failure}"), help)
         }
     }
-}
-
-fn host(config: &CodeHostConfig) -> &str {
-    config.api_url.host_str().unwrap_or("the host")
-}
-
-fn connection(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError::new(NAME, ConnectErrorKind::Connection, message, help)
 }
 
 fn configuration(message: String, help: Vec<String>) -> ConnectError {

@@ -7,6 +7,7 @@
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
+mod advice;
 pub mod answer;
 mod api;
 mod artifact;
@@ -21,7 +22,7 @@ mod dialect;
 mod directories;
 mod exclusion;
 mod interpret;
-mod names;
+pub mod names;
 mod owners;
 mod plan;
 mod population;

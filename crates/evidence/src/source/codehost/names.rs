@@ -63,11 +63,42 @@ pub(super) static BRANCH: CustomFormat = CustomFormat {
     max_length: Some(MAX_BRANCH),
 };
 
-fn organization(text: &str) -> Result<(), Complaint> {
-    name("organization", text).map_err(|complaint| match text.strip_prefix("https://") {
-        Some(_) => complaint.help("write the name alone, without the address of the host"),
+/// What `evidence init` writes if it is not given an organization.
+pub const EXAMPLE_ORGANIZATION: &str = "your-organization";
+
+/// Checks the name of an organization.
+///
+/// # Errors
+/// Returns a description of what is wrong.
+pub fn organization(text: &str) -> Result<(), Complaint> {
+    if text.eq_ignore_ascii_case(EXAMPLE_ORGANIZATION) {
+        return Err(Complaint::new(format!("{} is a placeholder", quote(text)))
+            .help("write the name of your organization, as in the address of its page"));
+    }
+    if text.starts_with(['$', '<']) {
+        return Err(Complaint::new(format!(
+            "{} is not a name: nothing in the file is replaced",
+            quote(text)
+        ))
+        .help("write the name of your organization, as in the address of its page"));
+    }
+    name("organization", text).map_err(|complaint| match organization_in(text) {
+        Some(found) => complaint.help(format!("write `org: {found}`")),
         None => complaint,
     })
+}
+
+/// The organization in the address of a page, or in the name of a repository.
+pub fn organization_in(text: &str) -> Option<&str> {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let is_address = rest.len() < text.len();
+    let mut parts = rest.trim_start_matches('@').split('/').filter(|part| !part.is_empty());
+    let first = parts.next()?;
+    let is_host = is_address || (first.contains('.') && rest.contains('/'));
+    let found = if is_host { parts.next()? } else { first };
+    // The page of an organization's settings.
+    let found = if is_host && matches!(found, "orgs" | "organizations") { parts.next()? } else { found };
+    (found != text && name("organization", found).is_ok()).then_some(found)
 }
 
 /// Checks a name on the code host. This also keeps `..` and `/` out of request paths.
@@ -168,4 +199,30 @@ fn branch(text: &str) -> Result<(), Complaint> {
             .help(format!("write {}", quote(short))));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_organization_in_an_address() {
+        for (text, found) in [
+            ("https://github.com/acme", Some("acme")),
+            ("https://github.com/acme/", Some("acme")),
+            ("https://github.com/acme/web", Some("acme")),
+            ("https://github.com/orgs/acme/repositories", Some("acme")),
+            ("https://github.com/organizations/acme/settings/security", Some("acme")),
+            ("github.com/acme", Some("acme")),
+            ("acme/web", Some("acme")),
+            ("acme/", Some("acme")),
+            ("@acme", Some("acme")),
+            ("https://acme.ghe.com", None),
+            ("https://github.com", None),
+            ("two words", None),
+            ("acme", None),
+        ] {
+            assert_eq!(organization_in(text), found, "{text}");
+        }
+    }
 }

@@ -5,6 +5,27 @@ use std::fmt;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::credential::{Expected, trimmed};
+
+/// The kinds of tokens, by the code host's documented prefixes.
+const PREFIXES: [(&str, &str); 5] = [
+    ("github_pat_", "fine-grained token"),
+    ("ghp_", "classic token"),
+    ("gho_", "OAuth app token"),
+    ("ghu_", "app user token"),
+    (INSTALLATION, "app installation token"),
+];
+
+/// The prefix of tokens that end within the hour, such as a job's `GITHUB_TOKEN`.
+pub(super) const INSTALLATION: &str = "ghs_";
+
+/// What the token's variable should hold.
+pub(super) static EXPECTED: Expected = Expected {
+    noun: "an access token",
+    own: &[PREFIXES[0].0, PREFIXES[1].0, PREFIXES[2].0, PREFIXES[3].0, PREFIXES[4].0],
+    example: "github_pat_...",
+};
+
 /// An access token. `Debug` never prints its value, and there is no `Display`.
 #[derive(Clone)]
 pub(super) struct Token(SecretString);
@@ -28,7 +49,7 @@ impl Token {
     ///
     /// Fails if the rest is empty or not a valid header value.
     pub(super) fn new(value: &str) -> Result<Token, TokenError> {
-        let value = value.trim();
+        let value = trimmed(value);
         if value.is_empty() {
             return Err(TokenError::Empty);
         }
@@ -45,13 +66,6 @@ impl Token {
 
     /// The kind of token, by the code host's documented prefix, for messages.
     pub(super) fn kind(&self) -> &'static str {
-        const PREFIXES: &[(&str, &str)] = &[
-            ("github_pat_", "fine-grained token"),
-            ("ghp_", "classic token"),
-            ("gho_", "OAuth app token"),
-            ("ghu_", "app user token"),
-            ("ghs_", "app installation token"),
-        ];
         let value = self.expose();
         PREFIXES.iter().find(|(prefix, _)| value.starts_with(prefix)).map_or("token", |(_, kind)| kind)
     }

@@ -1,7 +1,9 @@
 //! The keys of `sources.cloud`: their values and descriptions.
 
 use super::SERVED;
-use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, Presence, Section, Shape};
+use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
 
 /// The key of this source.
 pub(crate) static KEY: Key = Key {
@@ -34,10 +36,32 @@ pub(super) static REGION: Key = Key {
     synonyms: &["aws_region", "default_region"],
 };
 
+/// One of several regions. The source checks more, because that depends on the other keys.
+static REGION_NAME: CustomFormat = CustomFormat {
+    noun: "the name of a region",
+    shown: "text",
+    hint: Some("write the names of the regions, such as `[eu-central-1, us-east-1]`"),
+    ignores_case: false,
+    check: |text| {
+        match text.to_ascii_lowercase().as_str() {
+        "all" | "*" | "any" | "global" => {
+            Err(Complaint::new(format!("{} is not a region: each region must be named", quote(text))).help(
+                "write the regions that the account uses, such as `regions: [eu-central-1, us-east-1]`; \
+                 `aws account list-regions --region-opt-status-contains ENABLED ENABLED_BY_DEFAULT` lists those \
+                 that are enabled",
+            ))
+        }
+        _ => Ok(()),
+    }
+    },
+    pattern: "^[a-z0-9-]+$",
+    max_length: None,
+};
+
 pub(super) static REGIONS: Key = Key {
     name: "regions",
     presence: Presence::Derived("`region` alone"),
-    shape: Shape::List { of: Format::Line, may_be_empty: false },
+    shape: Shape::List { of: Format::Custom(&REGION_NAME), may_be_empty: false },
     summary: "The regions whose trails and log groups are read; list every region that the account uses.",
     rule: "names of regions, each once, all of one partition",
     example: "[eu-central-1, us-east-1]",

@@ -1,0 +1,70 @@
+//! What the manual pages say beyond `--help`: examples, environment, files and exit codes.
+
+use evidence_cli::Sections;
+
+/// The variables of every command, then those of `serve` alone.
+const VARIABLES: &[(&str, &str)] = &[
+    ("EVIDENCE_PLATFORM_DATA", "The data directory, instead of `--data`."),
+    ("EVIDENCE_PLATFORM_DATABASE", "The database, instead of `--database`."),
+    ("EVIDENCE_PLATFORM_DATABASE_FILE", "The path of a file with the address of the database."),
+    ("EVIDENCE_PLATFORM_STORAGE", "The storage for bundles, instead of `--storage`."),
+];
+const OF_SERVE: &[(&str, &str)] = &[
+    ("EVIDENCE_PLATFORM_LISTEN", "The address to listen on, instead of `--listen`."),
+    ("EVIDENCE_PLATFORM_HOST_NAMES", "The names of the server, instead of `--host-names`."),
+    ("EVIDENCE_PLATFORM_TRUSTED_PROXIES", "The networks of reverse proxies, instead of `--trusted-proxies`."),
+    ("EVIDENCE_PLATFORM_REVOKED_KEYS", "The list of revoked keys, instead of `--revoked-keys`."),
+    ("EVIDENCE_PLATFORM_SECURE_COOKIES", "`true` or `false`, instead of `--secure-cookies`."),
+];
+
+/// An example for a command.
+fn example(command: &str) -> Option<(&'static str, &'static str)> {
+    Some(match command {
+        "" | "serve" => ("Serve on this machine.", "evidence-platform serve --data /srv/evidence-platform"),
+        "init" => ("Create a platform.", "evidence-platform init --data /srv/evidence-platform"),
+        "organization create" => {
+            ("Create an organization.", "evidence-platform organization create Acme --slug acme")
+        }
+        "organization" | "organization list" => {
+            ("List the organizations.", "evidence-platform organization list")
+        }
+        "key create" => (
+            "Create a key that may upload.",
+            "evidence-platform key create --organization acme --role uploader",
+        ),
+        "key revoke" => ("Revoke a key.", "evidence-platform key revoke --organization acme evp_1a2b3c4d"),
+        "key" | "key list" => ("List the keys.", "evidence-platform key list --organization acme"),
+        "trust" | "trust add" => (
+            "Accept bundles that a key signed.",
+            "evidence-platform trust add --organization acme acme.pub.pem",
+        ),
+        "audit-log" => ("Show the last 20 records.", "evidence-platform audit-log --limit 20"),
+        "health" => ("Check the server.", "evidence-platform health"),
+        "completions" => ("Print the completions for bash.", "evidence-platform completions bash"),
+        "man" => ("Write the manual pages.", "evidence-platform man --output man1"),
+        _ => return None,
+    })
+}
+
+/// The sections of a command's manual page; the program's own name is empty.
+pub(crate) fn sections(command: &str) -> Sections {
+    let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+        all.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string())).collect()
+    };
+    let mut environment = pairs(VARIABLES);
+    if matches!(command, "" | "serve") {
+        environment.extend(pairs(OF_SERVE));
+    }
+    Sections {
+        exits: pairs(&[
+            ("0", "The command did what you asked for."),
+            ("1", "It did not; standard error has the reason."),
+        ]),
+        environment,
+        files: pairs(&[("evidence-platform-data/", "The data directory, if nothing names another.")]),
+        examples: example(command)
+            .iter()
+            .map(|(purpose, line)| (purpose.to_string(), line.to_string()))
+            .collect(),
+    }
+}
