@@ -112,9 +112,12 @@ impl Obstacle {
             Obstacle::ProxyRefuses(variable) => format!(
                 "have the proxy allow {host}, or correct {variable}; if {host} needs no proxy, add it to NO_PROXY"
             ),
-            Obstacle::ProxyUnreachable(variable) => format!(
-                "start the proxy, or correct {variable}; if {host} needs no proxy, add it to NO_PROXY"
-            ),
+            Obstacle::ProxyUnreachable(variable) => {
+                return vec![
+                    format!("start the proxy, or correct or unset the variable {variable}"),
+                    format!("if {host} needs no proxy: `export NO_PROXY={host}`"),
+                ];
+            }
             Obstacle::UnknownName => {
                 format!(
                     "check {address}, and the name server of this machine; behind a proxy, set HTTPS_PROXY"

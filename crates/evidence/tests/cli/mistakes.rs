@@ -334,7 +334,8 @@ fn a_dead_proxy() {
         .named()
         .env("HTTPS_PROXY", &format!("http://carol:NotARealSecret@{closed}"));
     let run = lab.collect(&[]).exits(2).leaves_nothing().says_not(SECRET_PART).says_not("behind a proxy");
-    let run = run.says(&format!("the proxy {closed} (HTTPS_PROXY)")).says("or unset the variable");
+    let run =
+        run.says(&format!("the proxy {closed} (HTTPS_PROXY)")).says("or unset the variable HTTPS_PROXY");
     run.says("`export NO_PROXY=code.example.com`");
     assert!(lab.requested().is_empty());
 }
