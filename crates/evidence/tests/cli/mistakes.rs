@@ -64,7 +64,7 @@ fn values_that_are_no_token() {
         row(
             "double quotes",
             &format!("\"{TOKEN}\""),
-            [
+            &[
                 "variable CODEHOST_TOKEN does not hold",
                 "has quotes around it",
                 "`export CODEHOST_TOKEN=github_pat_...`",
@@ -285,7 +285,7 @@ fn refusals_of_the_organization() {
         row(
             "classic tokens",
             refusing(acme_is().bans_classic_tokens(true)),
-            [
+            &[
                 "forbids access via a personal access token (classic)",
                 "a fine-grained token with the resource owner acme",
             ],
@@ -325,8 +325,7 @@ fn a_dead_proxy() {
         .named()
         .env("HTTPS_PROXY", &format!("http://carol:NotARealSecret@{closed}"));
     let run = lab.collect(&[]).exits(2).leaves_nothing().says_not(SECRET_PART).says_not("behind a proxy");
-    let run = run.says(&format!("the proxy {closed} (HTTPS_PROXY)")).says("or unset the variable");
-    run.says("`export NO_PROXY=code.example.com`");
+    run.says(&format!("the proxy {closed} (HTTPS_PROXY)")).says("help: ").says("NO_PROXY");
     assert!(lab.requested().is_empty());
 }
 
