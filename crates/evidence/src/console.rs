@@ -221,9 +221,9 @@ mod tests {
             ("see /a/path/of/18/cols here", 20, "see\n  /a/path/of/18/cols\n  here"),
             ("see /a/path/of/19/colsx here", 20, "see\n /a/path/of/19/colsx\n  here"),
             (
-                "\u{1b}[33mwarn \u{1b}[0m  one two three",
+                "\u{1b}[33mwarn \u{1b}[0m  one two three four",
                 20,
-                "\u{1b}[33mwarn\u{1b}[0m   one two\n       three",
+                "\u{1b}[33mwarn\u{1b}[0m   one two three\n       four",
             ),
             (
                 "  evidence verify --config a.yaml b.tar.gz",

@@ -23,13 +23,8 @@ fn lab() -> Lab {
 }
 
 impl Row {
-    fn collect(
-        name: &'static str,
-        lab: Lab,
-        (code, requests): (i32, usize),
-        says: impl IntoIterator<Item = &'static str>,
-    ) -> Row {
-        Row { name, lab, arguments: &["collect"], code, requests, says: says.into_iter().collect() }
+    fn collect(name: &'static str, lab: Lab, (code, requests): (i32, usize), says: &[&'static str]) -> Row {
+        Row { name, lab, arguments: &["collect"], code, requests, says: says.to_vec() }
     }
 
     fn ends_as_expected(self) {
@@ -64,12 +59,12 @@ fn with_file(bytes: &[u8]) -> Lab {
 
 #[test]
 fn values_that_are_no_token() {
-    let row = |name, value: &str, says| Row::collect(name, with_token(value), (2, 0), says);
+    let row = |name, value: &str, says: &[&'static str]| Row::collect(name, with_token(value), (2, 0), says);
     all(vec![
         row(
             "double quotes",
             &format!("\"{TOKEN}\""),
-            [
+            &[
                 "variable CODEHOST_TOKEN does not hold",
                 "has quotes around it",
                 "`export CODEHOST_TOKEN=github_pat_...`",
@@ -78,46 +73,38 @@ fn values_that_are_no_token() {
         row(
             "single quotes",
             &format!("'{TOKEN}'\n"),
-            ["has quotes around it", "--env-file", "export CODEHOST_TOKEN="],
+            &["has quotes around it", "--env-file", "export CODEHOST_TOKEN="],
         ),
-        row("half a pair", &format!("{TOKEN}\""), ["has quotes around it", "", ""]),
-        row("curly quotes", &format!("\u{201c}{TOKEN}\u{201d}"), ["has quotes around it", "", ""]),
+        row("half a pair", &format!("{TOKEN}\""), &["has quotes around it"]),
+        row("curly quotes", &format!("\u{201c}{TOKEN}\u{201d}"), &["has quotes around it"]),
         row(
             "a placeholder",
             "ghp_xxx",
-            ["the value is a placeholder", "export CODEHOST_TOKEN=", "real value"],
+            &["the value is a placeholder", "export CODEHOST_TOKEN=", "real value"],
         ),
-        row("angle brackets", "<token>", ["the value is a placeholder", "", ""]),
-        row("the words of a guide", "your-token-here", ["the value is a placeholder", "", ""]),
-        row("the line that works, copied", "github_pat_...", ["the value is a placeholder", "", ""]),
+        row("angle brackets", "<token>", &["the value is a placeholder"]),
+        row("the words of a guide", "your-token-here", &["the value is a placeholder"]),
+        row("the line that works, copied", "github_pat_...", &["the value is a placeholder"]),
         row(
             "not replaced",
             "${TOKEN}",
-            ["a reference, such as ${NAME}, that was not replaced", "single quotes", ""],
+            &["a reference, such as ${NAME}, that was not replaced", "single quotes"],
         ),
-        row("an assignment", &format!("CODEHOST_TOKEN={TOKEN}"), ["is an assignment", "", ""]),
-        row("a scheme", &format!("Bearer {TOKEN}"), ["name of an authentication scheme", "", ""]),
-        row("a path", "/run/secrets/token", ["the value is a path", "`export CODEHOST_TOKEN_FILE=PATH`", ""]),
-        row("a GitLab token", "glpat-NotARealSecret0001", ["a GitLab token (glpat-...)", "", ""]),
-        row("an AWS key", "AKIANOTAREALSECRET0A", ["an access key id of AWS (AKIA...)", "", ""]),
-        row(
-            "a platform key",
-            "evp_NotARealSecret0001",
-            ["an API key of the evidence platform (evp_...)", "", ""],
-        ),
-        row("a refresh token", "ghr_NotARealSecret0001", ["a refresh token of a GitHub App", "", ""]),
-        row("base64", "Z2hwX05vdEFSZWFsU2VjcmV0", ["encoded with base64; decode it first", "", ""]),
-        row(
-            "two words",
-            "ghp_one two",
-            ["does not hold an access token", "the token alone, on one line", ""],
-        ),
+        row("an assignment", &format!("CODEHOST_TOKEN={TOKEN}"), &["is an assignment"]),
+        row("a scheme", &format!("Bearer {TOKEN}"), &["name of an authentication scheme"]),
+        row("a path", "/run/secrets/token", &["the value is a path", "`export CODEHOST_TOKEN_FILE=PATH`"]),
+        row("a GitLab token", "glpat-NotARealSecret0001", &["a GitLab token (glpat-...)"]),
+        row("an AWS key", "AKIANOTAREALSECRET0A", &["an access key id of AWS (AKIA...)"]),
+        row("a platform key", "evp_NotARealSecret0001", &["an API key of the evidence platform (evp_...)"]),
+        row("a refresh token", "ghr_NotARealSecret0001", &["a refresh token of a GitHub App"]),
+        row("base64", "Z2hwX05vdEFSZWFsU2VjcmV0", &["encoded with base64; decode it first"]),
+        row("two words", "ghp_one two", &["does not hold an access token", "the token alone, on one line"]),
     ]);
 }
 
 #[test]
 fn values_of_a_file() {
-    let file = |name, bytes: &[u8], says| Row::collect(name, with_file(bytes), (2, 0), says);
+    let file = |name, bytes: &[u8], says: &[&'static str]| Row::collect(name, with_file(bytes), (2, 0), says);
     let quoted = format!("\"{TOKEN}\"\n");
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(TOKEN.encode_utf16().flat_map(u16::to_le_bytes)).collect();
@@ -125,11 +112,11 @@ fn values_of_a_file() {
         file(
             "quotes",
             quoted.as_bytes(),
-            ["/token (CODEHOST_TOKEN_FILE) does not hold", "must hold one line: `github"],
+            &["/token (CODEHOST_TOKEN_FILE) does not hold", "must hold one line: `github"],
         ),
-        file("a placeholder", b"<token>\n", ["the value is a placeholder", "must hold one line"]),
-        file("UTF-16", &utf16, ["is UTF-16 text", "save it as UTF-8"]),
-        file("two lines", b"ghp_one\nghp_two\n", ["does not hold an access token", "on one line"]),
+        file("a placeholder", b"<token>\n", &["the value is a placeholder", "must hold one line"]),
+        file("UTF-16", &utf16, &["is UTF-16 text", "save it as UTF-8"]),
+        file("two lines", b"ghp_one\nghp_two\n", &["does not hold an access token", "on one line"]),
     ]);
     // White space and byte order marks are left out.
     for around in ["{}\n", "{}\r\n", "\u{feff}{}\r\n", " {}\t\n\n", "\u{feff}{}"] {
@@ -145,7 +132,7 @@ fn a_token_that_another_program_uses() {
         "another variable",
         lab,
         (2, 0),
-        ["GITHUB_TOKEN is set but not read", "`token_env: GITHUB_TOKEN`"],
+        &["GITHUB_TOKEN is set but not read", "`token_env: GITHUB_TOKEN`"],
     )]);
 }
 
@@ -155,35 +142,35 @@ fn with_config(change: impl FnOnce(Config) -> Config) -> Lab {
 
 #[test]
 fn addresses_that_are_not_the_api() {
-    let row = |name, url: &'static str, says| {
+    let row = |name, url: &'static str, says: &[&'static str]| {
         Row::collect(name, with_config(|config| config.source("api_url", url)), (1, 0), says)
     };
     all(vec![
         row(
             "the website",
             "https://github.com",
-            ["evidence.yaml:9:", "is the website", "`api_url: https://api.github.com`"],
+            &["evidence.yaml:9:", "is the website", "`api_url: https://api.github.com`"],
         ),
         row(
             "a page",
             "https://github.com/acme",
-            ["evidence.yaml:9:", "is the website", "`api_url: https://api.github.com`"],
+            &["evidence.yaml:9:", "is the website", "`api_url: https://api.github.com`"],
         ),
         row(
             "ghe.com",
             "https://acme.ghe.com",
-            ["evidence.yaml:9:", "is the website", "`api_url: https://api.acme.ghe.com`"],
+            &["evidence.yaml:9:", "is the website", "`api_url: https://api.acme.ghe.com`"],
         ),
         row(
             "a path",
             "https://api.github.com/orgs/acme",
-            ["more than the address", "`api_url: https://api.github.com`", ""],
+            &["more than the address", "`api_url: https://api.github.com`"],
         ),
-        row("GitLab", "https://gitlab.com", ["is GitLab, which this version cannot read", "", ""]),
+        row("GitLab", "https://gitlab.com", &["is GitLab, which this version cannot read"]),
     ]);
     let lab = lab().env("CODEHOST_API_URL", "https://github.com");
     let says =
-        ["variable CODEHOST_API_URL overrides this key", "`export CODEHOST_API_URL=https://api.github.com`"];
+        &["variable CODEHOST_API_URL overrides this key", "`export CODEHOST_API_URL=https://api.github.com`"];
     all(vec![Row::collect("the variable", lab, (1, 0), says)]);
 }
 
@@ -198,40 +185,44 @@ fn keys_of_the_configuration() {
     };
     let controls = |value: &str| with_config(|config| config.controls(value));
     let org = |value: &'static str| with_config(|config| config.source("org", value));
-    let row = |name, lab, says: [&'static str; 2]| Row::collect(name, lab, (1, 0), says);
+    let row = |name, lab, says: &[&'static str]| Row::collect(name, lab, (1, 0), says);
     all(vec![
-        row("regions: all", regions("all"), ["evidence.yaml:6:14", "regions: [eu-central-1, us-east-1]"]),
+        row("regions: all", regions("all"), &["evidence.yaml:6:14", "regions: [eu-central-1, us-east-1]"]),
         row(
             "regions: [all]",
             regions("[all]"),
-            ["`all` is not a region: each region must be named", "aws account list-regions"],
+            &["`all` is not a region: each region must be named", "aws account list-regions"],
         ),
-        row("regions: '*'", regions("'*'"), ["evidence.yaml:6:14", "aws account list-regions"]),
+        row("regions: '*'", regions("'*'"), &["evidence.yaml:6:14", "aws account list-regions"]),
         row(
             "CC8.1",
             controls("[CC6.1, CC8.1]"),
-            ["there is no control `CC8.1`", "`controls: [CC6.6, CC7.2]`"],
+            &["there is no control `CC8.1`", "`controls: [CC6.6, CC7.2]`"],
         ),
-        row("CC8.1, without a list", controls("CC8.1"), ["evidence.yaml:2:11", "`controls: [CC6.6, CC7.2]`"]),
-        row("A1.2", controls("[A1.2]"), ["no rule collects evidence for `A1.2`", "CC6.1, CC6.6, CC7.2"]),
-        row("an address", org("https://github.com/acme"), ["evidence.yaml:", "write `org: acme`"]),
-        row("a repository", org("acme/web"), ["`acme/web` is not a valid name", "write `org: acme`"]),
+        row(
+            "CC8.1, without a list",
+            controls("CC8.1"),
+            &["evidence.yaml:2:11", "`controls: [CC6.6, CC7.2]`"],
+        ),
+        row("A1.2", controls("[A1.2]"), &["no rule collects evidence for `A1.2`", "CC6.1, CC6.6, CC7.2"]),
+        row("an address", org("https://github.com/acme"), &["evidence.yaml:", "write `org: acme`"]),
+        row("a repository", org("acme/web"), &["`acme/web` is not a valid name", "write `org: acme`"]),
         row(
             "a placeholder",
             org("your-organization"),
-            ["`your-organization` is a placeholder", "the name of your organization"],
+            &["`your-organization` is a placeholder", "the name of your organization"],
         ),
         row(
             "not replaced",
             org("${ORG}"),
-            ["nothing in the file is replaced", "the name of your organization"],
+            &["nothing in the file is replaced", "the name of your organization"],
         ),
     ]);
 }
 
 #[test]
 fn init() {
-    let row = |name, arguments, says: [&'static str; 2]| Row {
+    let row = |name, arguments, says: &[&'static str]| Row {
         name,
         lab: lab(),
         arguments,
@@ -243,22 +234,22 @@ fn init() {
         row(
             "an address as argument",
             &["init", "https://github.com/acme"],
-            ["unexpected argument `https://github.com/acme`", "help: evidence init --org acme\n"],
+            &["unexpected argument `https://github.com/acme`", "help: evidence init --org acme\n"],
         ),
         row(
             "a name as argument",
             &["init", "acme"],
-            ["unexpected argument `acme`", "help: evidence init --org acme\n"],
+            &["unexpected argument `acme`", "help: evidence init --org acme\n"],
         ),
         row(
             "an address as option",
             &["init", "-c", "new.yaml", "--org", "https://github.com/acme/web"],
-            ["--org: `https://github.com/acme/web` is not a valid name", "help: evidence init --org acme\n"],
+            &["--org: `https://github.com/acme/web` is not a valid name", "help: evidence init --org acme\n"],
         ),
         row(
             "nonsense",
             &["init", "-c", "new.yaml", "--org", "a b"],
-            ["`a b` is not a valid name", "evidence init --org NAME"],
+            &["`a b` is not a valid name", "evidence init --org NAME"],
         ),
     ]);
     let lab = lab();
@@ -284,17 +275,17 @@ fn refusals_of_the_organization() {
         acme().organization(organization).repository(sound("web"))
     };
     let acme_is = || Organization::new("acme");
-    let row = |name, host, says: [&'static str; 2]| Row::collect(name, Lab::new(host), (2, 1), says);
+    let row = |name, host, says: &[&'static str]| Row::collect(name, Lab::new(host), (2, 1), says);
     all(vec![
         row(
             "IP allow list",
             refusing(acme_is().ip_allow_list(true)),
-            ["your IP address is not permitted", "add this machine's public address to the IP allow list"],
+            &["your IP address is not permitted", "add this machine's public address to the IP allow list"],
         ),
         row(
             "classic tokens",
             refusing(acme_is().bans_classic_tokens(true)),
-            [
+            &[
                 "forbids access via a personal access token (classic)",
                 "a fine-grained token with the resource owner acme",
             ],
@@ -303,22 +294,22 @@ fn refusals_of_the_organization() {
             "lifetime",
             refusing(acme_is().fine_grained_lifetime_days(30))
                 .token(Token::fine_grained(TOKEN).resource_owner("acme")),
-            ["lifetime is greater than 30 days", "expires within the days that the message names"],
+            &["lifetime is greater than 30 days", "expires within the days that the message names"],
         ),
         row(
             "suspended",
             acme().token(Token::classic(TOKEN).suspended(true)),
-            ["suspended", "token of an active user"],
+            &["suspended", "token of an active user"],
         ),
         row(
             "revoked",
             acme().token(Token::classic(TOKEN).revoked(true)),
-            ["'Bad credentials'", "create a new token"],
+            &["'Bad credentials'", "create a new token"],
         ),
     ]);
     let job = "ghs_NotARealSecretOfAJob00000000000000001";
     let lab = lab().env("CODEHOST_TOKEN", job);
-    let says = [
+    let says = &[
         "'Bad credentials'",
         "an app's installation token (ghs_...)",
         "the token must be created on http://127.0.0.1:",
@@ -338,4 +329,59 @@ fn a_dead_proxy() {
         run.says(&format!("the proxy {closed} (HTTPS_PROXY)")).says("or unset the variable HTTPS_PROXY");
     run.says("`export NO_PROXY=code.example.com`");
     assert!(lab.requested().is_empty());
+}
+
+/// A lab whose only source is the cloud, with these values of its variables.
+fn cloud(variables: &[(&str, &str)]) -> Lab {
+    let mut lab = lab().without_env("CODEHOST_TOKEN");
+    lab.write(
+        "evidence.yaml",
+        "framework: soc2_type1\ncontrols: [CC7.2]\nsources:\n  cloud:\n    mode: env\n    regions: [eu-central-1]\nbundle:\n  \
+         signing:\n    private_key_path: key.pem\n",
+    );
+    variables.iter().for_each(|(name, value)| lab.set_env(name, value));
+    lab
+}
+
+#[test]
+fn values_that_are_no_access_key() {
+    const KEY: &str = "NotARealSecretAccessKey+/0000000000000000";
+    let id = |value| cloud(&[("CLOUD_ACCESS_KEY_ID", value), ("CLOUD_SECRET_ACCESS_KEY", KEY)]);
+    let key = |value: &str| {
+        cloud(&[("CLOUD_ACCESS_KEY_ID", "AKIAMADEUPMADEUPMADE"), ("CLOUD_SECRET_ACCESS_KEY", value)])
+    };
+    let row = |name, lab, says: &[&'static str]| Row::collect(name, lab, (2, 0), says);
+    all(vec![
+        row(
+            "a token of GitHub",
+            id(TOKEN),
+            &["CLOUD_ACCESS_KEY_ID does not hold an access key id", "a classic token of GitHub (ghp_...)"],
+        ),
+        row(
+            "quotes",
+            id("'AKIAMADEUPMADEUPMADE'"),
+            &["has quotes around it", "`export CLOUD_ACCESS_KEY_ID=AKIA...`"],
+        ),
+        row("the documented key", id("AKIAIOSFODNN7EXAMPLE"), &["is a placeholder", "AKIA..."]),
+        row(
+            "the id as key",
+            key("AKIAMADEUPMADEUPMADE"),
+            &["CLOUD_SECRET_ACCESS_KEY does not hold a secret access key", "an access key id of AWS"],
+        ),
+        row(
+            "quotes around the key",
+            key(&format!("\"{KEY}\"")),
+            &["CLOUD_SECRET_ACCESS_KEY does not hold", "has quotes around it"],
+        ),
+        row(
+            "a token as key",
+            key("glpat-NotARealSecret0001"),
+            &["CLOUD_SECRET_ACCESS_KEY does not hold", "a GitLab token (glpat-...)"],
+        ),
+        row(
+            "the usual variables",
+            cloud(&[("AWS_ACCESS_KEY_ID", "AKIAMADEUPMADEUPMADE"), ("AWS_SECRET_ACCESS_KEY", KEY)]),
+            &["AWS_ACCESS_KEY_ID is set but not read", "`access_key_id_env: AWS_ACCESS_KEY_ID`"],
+        ),
+    ]);
 }
