@@ -214,7 +214,7 @@ meaning() {
 }
 
 # annotate LEVEL: an annotation for each cause. GitHub shows ten of a step; one is the exit code's. No line of a cause can
-# act as a command: each stands behind one, with the characters that would end it escaped.
+# act as a command: each follows one, with the characters that would end it escaped.
 annotate() {
   local line
   [ -f "$RUNNER_TEMP/evidence-causes" ] || return 0

@@ -26,11 +26,11 @@ const ERROR_LINES: usize = 5;
 pub fn of_collection(collection: &Collection, connected: &[Connected], findings: &[Finding]) -> Vec<String> {
     let unreached = connected.iter().filter_map(Connected::error);
     let mut lines: Vec<String> = unreached.clone().map(|error| not_reached(error.source, error)).collect();
-    let is_told = |error: &&ErrorRecord| {
+    let is_named = |error: &&ErrorRecord| {
         error.code == reason::CONNECTION_FAILED.code
-            && unreached.clone().any(|told| told.source.id() == error.source)
+            && unreached.clone().any(|named| named.source.id() == error.source)
     };
-    lines.extend(errors(collection.errors.iter().filter(|error| !is_told(error))));
+    lines.extend(errors(collection.errors.iter().filter(|error| !is_named(error))));
     lines.extend(excluded(collection));
     lines.extend(lacking(collection, findings));
     lines
