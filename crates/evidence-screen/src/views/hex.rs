@@ -13,6 +13,8 @@ const SHORTEST: usize = 2 * BYTES;
 
 const DIGIT: u8 = 1;
 const SEPARATOR: u8 = 2;
+/// The first digit of a printable byte.
+const BEGINS: u8 = 4;
 
 static KINDS: [u8; 256] = kinds();
 
@@ -22,7 +24,8 @@ const fn kinds() -> [u8; 256] {
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' => DIGIT,
+            b'0' | b'2'..=b'7' => DIGIT | BEGINS,
+            b'1' | b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F' => DIGIT,
             b' ' | b':' | b',' | b'x' => SEPARATOR,
             _ => 0,
         };
@@ -57,20 +60,22 @@ pub(super) fn view(text: &[u8]) -> View {
     view
 }
 
-/// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a sign.
+/// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a
+/// sign.
 fn may_say(stretch: &[u8]) -> bool {
-    let first = |byte: &u8| matches!(byte, b'0' | b'2'..=b'7');
-    stretch.iter().any(|byte| kind(*byte) == SEPARATOR)
-        || (0..2).any(|phase| {
-            let mut at = phase;
-            while let Some(part) = stretch.get(at..at + SHORTEST) {
-                match (0..BYTES).rev().find(|pair| !part.get(2 * pair).is_some_and(first)) {
-                    Some(pair) => at += 2 * (pair + 1),
-                    None => return true,
-                }
-            }
-            false
-        })
+    // How many of these there are in a row, if the next digit is the first of a byte and if it is the second.
+    let (mut first, mut second, mut longest) = (0, 0, 0);
+    for byte in stretch {
+        let kind = kind(*byte);
+        if kind & DIGIT != 0 {
+            (first, second) = (second, (first + 1) * usize::from(kind / BEGINS));
+            longest = longest.max(second);
+        } else if *byte == b'x' {
+            // The zero before it is left out.
+            (first, second) = (first.max(second), first.max(second));
+        }
+    }
+    longest >= BYTES
 }
 
 /// The values of the digits and their places, without separators and `0x`.
