@@ -52,5 +52,8 @@ const PLACEHOLDERS: &[&str] =
     &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
 
 pub(super) fn contains(value: &[u8], word: &str) -> bool {
-    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    let Some(first) = word.bytes().next() else { return true };
+    // Most places differ in the first letter.
+    let begins = |window: &&[u8]| window.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&first));
+    value.windows(word.len()).filter(begins).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

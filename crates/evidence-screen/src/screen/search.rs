@@ -161,7 +161,8 @@ impl Inner {
     ) {
         let mut areas: Vec<Area> = Vec::new();
         let keywords = subject.text;
-        let is_joint = |at: usize| subject.joints.is_some_and(|view| view.is_joint(at));
+        let joints = subject.joints.map(View::places_of_joints).unwrap_or_default();
+        let is_joint = |at: usize| joints.is_joint(at);
         let may_match = |rule: &Compiled, keyword: &Range<usize>| {
             let before = keywords.get(..keyword.start).unwrap_or_default();
             let behind = keywords.get(keyword.end..).unwrap_or_default();
@@ -183,10 +184,14 @@ impl Inner {
             }
             let keyword = match subject.joints {
                 None => keyword,
-                Some(view) => view.to_marked(keyword.start)..view.to_marked(keyword.end),
+                Some(_) => joints.to_marked(keyword.start)..joints.to_marked(keyword.end),
             };
             if let (Some(area), Some(rule)) = (areas.get_mut(index), self.rules.get(index)) {
-                area.widen(keyword, rule, text(), findings);
+                if rule.begins_with_keyword() {
+                    area.start = rule.search_at(text(), keyword.start, area.start, findings);
+                } else {
+                    area.widen(keyword, rule, text(), findings);
+                }
             }
         };
         prefilter.each(keywords, wanted, |hit| {
