@@ -2,38 +2,25 @@
 //!
 //! Finds the separators only, and judges nothing.
 
+use memchr::memchr2_iter;
+
 /// The least length of a run.
 const LONG: usize = 32;
 
 /// The places of the separators between a prefix and a long run.
 pub(super) fn separators(text: &[u8]) -> impl Iterator<Item = usize> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        // The last sign of a stretch first: most words are short.
-        while let Some(stretch) = text.get(at..at + LONG) {
-            if let Some(sign) = stretch.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
-                at += sign + 1;
-                continue;
-            }
-            let start = at;
-            let more = text.get(at + LONG..).unwrap_or_default();
-            at += LONG + more.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(more.len());
-            let separator = start.checked_sub(1);
-            let is_separator = |at: &usize| {
-                can_separate(text.get(..*at).unwrap_or_default(), text.get(*at..).unwrap_or_default())
-            };
-            if let Some(separator) = separator.filter(is_separator) {
-                return Some(separator);
-            }
-        }
-        None
+    memchr2_iter(b'_', b'-', text).filter(|at| {
+        can_separate(text.get(..*at).unwrap_or_default())
+            && text
+                .get(at + 1..)
+                .and_then(|behind| behind.first_chunk::<LONG>())
+                .is_some_and(|run| run.iter().all(u8::is_ascii_alphanumeric))
     })
 }
 
-/// Whether `behind` begins with a separator, and `before` ends with a prefix.
-fn can_separate(before: &[u8], behind: &[u8]) -> bool {
+/// Whether the text ends with a prefix.
+fn can_separate(before: &[u8]) -> bool {
     matches!(before, [.., a, b] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric())
-        && matches!(behind, [b'_' | b'-', ..])
 }
 
 #[cfg(test)]

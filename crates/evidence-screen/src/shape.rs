@@ -29,9 +29,11 @@ pub(super) fn entropy(value: &[u8]) -> f32 {
             *count += 1;
         }
     }
-    let total = value.len() as f32;
-    let shares = counts.iter().filter(|count| **count > 0).map(|count| *count as f32 / total);
-    shares.map(|share| -share * share.log2()).sum()
+    // Each byte that occurs, once. Most occur once only, which adds nothing.
+    let counts = value.iter().filter_map(|byte| counts.get_mut(usize::from(*byte)).map(std::mem::take));
+    let sum: f64 = counts.filter(|count| *count > 1).map(f64::from).map(|count| count * count.log2()).sum();
+    let total = value.len().max(1) as f64;
+    (total.log2() - sum / total) as f32
 }
 
 /// Whether the value has letters of both cases.

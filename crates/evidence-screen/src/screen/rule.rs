@@ -14,6 +14,9 @@ use crate::views::JOINT;
 /// end; one that begins further from its key word is missed.
 const WINDOW: usize = 1024;
 
+/// How much of a match is read.
+const LONG: usize = 2048;
+
 /// How many joints at the end of an incredible match are left out, one after the other: the lines after a cut word can
 /// hide it.
 const LEFT_OUT: usize = 4;
@@ -201,8 +204,25 @@ impl Compiled {
         parts.span.end.max(whole.start + 1)
     }
 
-    /// The parts of the match at this place of `text[..end]`.
+    /// The parts of the match at this place of `text[..end]`. Of a long one, only the beginning is read: its value
+    /// continues to its end.
     fn read(&self, text: Text, whole: &Range<usize>, end: usize) -> Option<Parts> {
+        let limit = whole.start.saturating_add(LONG);
+        if limit < whole.end
+            // No sign behind it is a part of the match.
+            && !self.rule.pattern.ends_with(r"|\z)")
+            && let Some(mut parts) = self.read_until(text, whole, limit)
+            && parts.span.end == limit
+            && let Some(value) = parts.value.as_mut().filter(|value| value.end == limit)
+        {
+            value.end = whole.end;
+            parts.span.end = whole.end;
+            return Some(parts);
+        }
+        self.read_until(text, whole, end)
+    }
+
+    fn read_until(&self, text: Text, whole: &Range<usize>, end: usize) -> Option<Parts> {
         let reader = self.form(text.is_joined).reader()?;
         let read = |start: usize| {
             let captures = reader.captures(text.bytes.get(start..end)?)?;

@@ -40,7 +40,7 @@ fn kind(byte: u8) -> u8 {
 
 pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
-    let mut digits = Vec::new();
+    let (mut digits, mut known) = (Vec::new(), Vec::new());
     let mut at = 0;
     // As in base64: the last sign first.
     while let Some(stretch) = text.get(at..at + SHORTEST) {
@@ -51,7 +51,7 @@ pub(super) fn view(text: &[u8]) -> View {
         let more = text.get(at + SHORTEST..).unwrap_or_default();
         let end = at + SHORTEST + more.iter().position(|byte| kind(*byte) == 0).unwrap_or(more.len());
         // Most are digests.
-        if may_say(text.get(at..end).unwrap_or_default()) {
+        if may_say(text.get(at..end).unwrap_or_default(), &mut known) {
             collect(text, at, end, &mut digits);
             (0..2).for_each(|phase| decode(digits.get(phase..).unwrap_or_default(), &mut view));
         }
@@ -61,21 +61,31 @@ pub(super) fn view(text: &[u8]) -> View {
 }
 
 /// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a
-/// sign.
-fn may_say(stretch: &[u8]) -> bool {
-    // How many of these there are in a row, if the next digit is the first of a byte and if it is the second.
-    let (mut first, mut second, mut longest) = (0, 0, 0);
-    for byte in stretch {
-        let kind = kind(*byte);
-        if kind & DIGIT != 0 {
-            (first, second) = (second, (first + 1) * usize::from(kind / BEGINS));
-            longest = longest.max(second);
-        } else if *byte == b'x' {
-            // The zero before it is left out.
-            (first, second) = (first.max(second), first.max(second));
+/// sign. `digits` is a scratch buffer.
+fn may_say(stretch: &[u8], digits: &mut Vec<u8>) -> bool {
+    digits.clear();
+    for part in stretch.split_inclusive(|byte| kind(*byte) == SEPARATOR) {
+        digits.extend_from_slice(match part {
+            [part @ .., b'0', b'x'] => part,
+            [part @ .., last] if kind(*last) == SEPARATOR => part,
+            part => part,
+        });
+    }
+    (0..2).any(|phase| says(digits.get(phase..).unwrap_or_default()))
+}
+
+/// Whether every second digit of enough in a row, from the first on, begins a printable byte.
+fn says(digits: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(part) = digits.get(at..at + SHORTEST) {
+        let (pairs, _) = part.as_chunks::<2>();
+        // The last pair first: if it is not printable, the ones before it can be skipped.
+        match pairs.iter().rposition(|[first, _]| kind(*first) & BEGINS == 0) {
+            Some(pair) => at += 2 * (pair + 1),
+            None => return true,
         }
     }
-    longest >= BYTES
+    false
 }
 
 /// The values of the digits and their places, without separators and `0x`.
