@@ -2,25 +2,35 @@
 //!
 //! Finds the separators only, and judges nothing.
 
-use memchr::memchr2_iter;
+use memchr::memchr2;
 
 /// The least length of a run.
 const LONG: usize = 32;
 
 /// The places of the separators between a prefix and a long run.
 pub(super) fn separators(text: &[u8]) -> impl Iterator<Item = usize> {
-    memchr2_iter(b'_', b'-', text).filter(|at| {
-        can_separate(text.get(..*at).unwrap_or_default())
-            && text
-                .get(at + 1..)
-                .and_then(|behind| behind.first_chunk::<LONG>())
-                .is_some_and(|run| run.iter().all(u8::is_ascii_alphanumeric))
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(stretch) = text.get(at..at + LONG) {
+            let before = text.get(..at).unwrap_or_default();
+            if !is_separated(before) {
+                at += memchr2(b'_', b'-', text.get(at..)?)? + 1;
+            } else if let Some(sign) = stretch.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
+                // The last sign of a stretch: most words are short.
+                at += sign + 1;
+            } else {
+                let separator = at.checked_sub(1);
+                at += LONG;
+                return separator;
+            }
+        }
+        None
     })
 }
 
-/// Whether the text ends with a prefix.
-fn can_separate(before: &[u8]) -> bool {
-    matches!(before, [.., a, b] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric())
+/// Whether the text ends with a prefix and a separator.
+fn is_separated(before: &[u8]) -> bool {
+    matches!(before, [.., a, b, b'_' | b'-'] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

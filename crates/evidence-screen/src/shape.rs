@@ -47,11 +47,26 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let repeated = value.iter().all(|byte| Some(byte) == value.first());
     let variable = [&b"$"[..], b"<", b"{", b"[", b"%{", b"@"].iter().any(|sign| value.starts_with(sign))
         || (value.starts_with(b"%") && value.ends_with(b"%"));
-    masked || repeated || variable || PLACEHOLDERS.iter().any(|word| contains(value, word))
+    masked || repeated || variable || holds_placeholder(value)
 }
 
-const PLACEHOLDERS: &[&str] =
-    &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
+fn holds_placeholder(value: &[u8]) -> bool {
+    let words = |first: &u8| match first {
+        b'e' | b'E' => &["example"][..],
+        b'p' | b'P' => &["placeholder"],
+        b'c' | b'C' => &["changeme"],
+        b'r' | b'R' => &["redacted"],
+        b'y' | b'Y' => &["your_", "your-"],
+        b'$' => &["${"],
+        b'{' => &["{{"],
+        _ => &[],
+    };
+    value.iter().enumerate().any(|(at, first)| {
+        words(first).iter().any(|word| {
+            value.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    })
+}
 
 pub(super) fn contains(value: &[u8], word: &str) -> bool {
     let Some(first) = word.bytes().next() else { return true };

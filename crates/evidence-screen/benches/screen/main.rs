@@ -1,5 +1,5 @@
 //! The speed of the screen for each form of text. It reads every byte of evidence and of output: the aim is 200 MB/s
-//! per core for clean evidence of every form. Texts made to be slow have no aim, only a result.
+//! per core for clean evidence of every form, and 20 MB/s for texts made to be slow.
 //!
 //! `cargo bench -p evidence-screen`. The relevant column is the rate of the fastest sample: other work on the machine
 //! only ever makes a sample slower.

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::Finding;
+use super::effort::{Effort, PER_READ};
 use crate::credible;
 use crate::patterns::{Context, Pattern, Value};
 use crate::views::JOINT;
@@ -15,7 +16,7 @@ use crate::views::JOINT;
 const WINDOW: usize = 1024;
 
 /// How much of a match is read.
-const LONG: usize = 2048;
+pub(super) const LONG: usize = 2048;
 
 /// How many joints at the end of an incredible match are left out, one after the other: the lines after a cut word can
 /// hide it.
@@ -56,6 +57,7 @@ impl Area {
         keyword: Range<usize>,
         rule: &Compiled,
         text: Text,
+        effort: &mut Effort,
         findings: &mut Vec<Finding>,
     ) {
         let start = keyword.start.saturating_sub(WINDOW);
@@ -63,7 +65,7 @@ impl Area {
         if self.end == 0 {
             self.start = start;
         } else if start > self.end {
-            let searched = rule.search(text, self.start, self.end, findings);
+            let searched = rule.search(text, self.start, self.end, effort, findings);
             self.start = start.max(searched);
         }
         self.end = self.end.max(end);
@@ -79,6 +81,9 @@ pub(super) struct Text<'a> {
 
 /// What may precede the beginning of a word: in JSON and URLs, the end of an escape also ends a word, as in `\nAKIA...`.
 const START: &str = r"(?:\A|[^0-9A-Za-z]|\\[nrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})";
+
+/// With which a pattern ends whose match does not end inside a word.
+const END: &str = r"(?:[^0-9A-Za-z]|\z)";
 
 /// The beginnings of a match after what [`START`] finds at this place, in the order of its parts.
 fn beginnings(bytes: &[u8], at: usize) -> impl Iterator<Item = usize> {
@@ -152,12 +157,15 @@ impl Compiled {
         text: Text,
         mut start: usize,
         mut end: usize,
+        effort: &mut Effort,
         findings: &mut Vec<Finding>,
     ) -> usize {
         let Some(finder) = self.form(text.is_joined).finder(self.rule.begins_word) else { return start };
         let length = text.bytes.len();
-        while start < end {
+        while start < end && !effort.is_spent {
             let found = text.bytes.get(..end).and_then(|area| finder.find_at(area, start));
+            let read = found.map_or(end, |found| found.end()).saturating_sub(start);
+            effort.spend(read.saturating_mul(PER_READ));
             let Some(whole) = found.map(|found| found.range()) else { return start };
             if whole.end == end && end < length {
                 // The match may continue. Doubling keeps the total of all repetitions within the length of the
@@ -166,7 +174,7 @@ impl Compiled {
                 end = end.saturating_add(WINDOW.max(end - start)).min(length);
                 continue;
             }
-            start = self.judge(text, whole, end, findings);
+            start = self.judge(text, whole, end, effort, findings);
         }
         start
     }
@@ -178,23 +186,40 @@ impl Compiled {
 
     /// Searches for the match that begins with the key word at this place, after the text until `done`, which other
     /// matches consumed. Returns the end of what is consumed.
-    pub(super) fn search_at(&self, text: Text, at: usize, done: usize, findings: &mut Vec<Finding>) -> usize {
+    pub(super) fn search_at(
+        &self,
+        text: Text,
+        at: usize,
+        done: usize,
+        effort: &mut Effort,
+        findings: &mut Vec<Finding>,
+    ) -> usize {
         // Its place is before the mark of a joint.
         let at = at + usize::from(text.is_joined && text.bytes.get(at) == Some(&JOINT));
         let Some(start) = word_start(text.bytes, at, done) else { return done };
         let rest = text.bytes.get(at..).unwrap_or_default();
         match self.form(text.is_joined).reader().and_then(|reader| reader.find(rest)) {
             None => done,
-            Some(found) => self.judge(text, start..at + found.end(), text.bytes.len(), findings),
+            Some(found) => self.judge(text, start..at + found.end(), text.bytes.len(), effort, findings),
         }
     }
 
     /// Adds the match at this place if it is credible, and returns the end of what it consumes.
-    fn judge(&self, text: Text, whole: Range<usize>, end: usize, findings: &mut Vec<Finding>) -> usize {
+    fn judge(
+        &self,
+        text: Text,
+        whole: Range<usize>,
+        end: usize,
+        effort: &mut Effort,
+        findings: &mut Vec<Finding>,
+    ) -> usize {
+        if !effort.spend_match(whole.len()) {
+            return whole.end.max(whole.start + 1);
+        }
         let Some(parts) = self.read(text, &whole, end) else { return whole.end.max(whole.start + 1) };
         let found = match self.is_credible(text, &parts) {
             true => Some(parts.span.clone()),
-            false if text.is_joined => self.shorter(text, whole.clone()),
+            false if text.is_joined => self.shorter(text, whole.clone(), effort),
             false => None,
         };
         if let Some(Range { start, end }) = found {
@@ -209,17 +234,27 @@ impl Compiled {
     fn read(&self, text: Text, whole: &Range<usize>, end: usize) -> Option<Parts> {
         let limit = whole.start.saturating_add(LONG);
         if limit < whole.end
-            // No sign behind it is a part of the match.
-            && !self.rule.pattern.ends_with(r"|\z)")
+            && let Some(last) = self.last(text, whole)
             && let Some(mut parts) = self.read_until(text, whole, limit)
             && parts.span.end == limit
             && let Some(value) = parts.value.as_mut().filter(|value| value.end == limit)
         {
-            value.end = whole.end;
-            parts.span.end = whole.end;
+            value.end = last;
+            parts.span.end = last;
             return Some(parts);
         }
         self.read_until(text, whole, end)
+    }
+
+    /// The end of a long match without the sign behind it, unless the last sign of the text can be either.
+    fn last(&self, text: Text, whole: &Range<usize>) -> Option<usize> {
+        if !self.rule.pattern.ends_with(END) {
+            return Some(whole.end);
+        }
+        if whole.end < text.bytes.len() {
+            return Some(whole.end - 1);
+        }
+        text.bytes.last().is_some_and(u8::is_ascii_alphanumeric).then_some(whole.end)
     }
 
     fn read_until(&self, text: Text, whole: &Range<usize>, end: usize) -> Option<Parts> {
@@ -237,10 +272,13 @@ impl Compiled {
     }
 
     /// The credible match that begins there and ends at an earlier joint, if there is one.
-    fn shorter(&self, text: Text, whole: Range<usize>) -> Option<Range<usize>> {
+    fn shorter(&self, text: Text, whole: Range<usize>, effort: &mut Effort) -> Option<Range<usize>> {
         let joints = text.bytes.get(whole.clone())?.iter().enumerate().rev();
         let joints = joints.filter(|(_, byte)| **byte == JOINT).take(LEFT_OUT);
         joints.map(|(at, _)| whole.start + at).find_map(|end| {
+            if !effort.spend_match(end - whole.start) {
+                return None;
+            }
             let parts = self.read(text, &whole, end)?;
             self.is_credible(text, &parts).then_some(parts.span)
         })

@@ -15,6 +15,19 @@ fn a_text_that_needs_too_much_effort_is_entangled() {
     assert_eq!(screen().redact(&text), "[redacted: entangled]");
 }
 
+/// Nothing is hidden in it, but patterns match everywhere.
+#[test]
+fn a_text_with_too_many_matches_is_entangled() {
+    let line = concat!("PGPASS", "WORD=7Kq2vM9xab psql\n");
+    let is_entangled = |lines: usize| {
+        let findings = screen().check(line.repeat(lines).as_bytes());
+        assert!(findings.iter().any(|found| found.rule == "command-password"));
+        findings.iter().any(|found| found.rule == ENTANGLED)
+    };
+    assert!(is_entangled(40_000));
+    assert!(!is_entangled(1_000));
+}
+
 /// Large files whose names and numbers look as random as they can.
 #[test]
 fn a_large_ordinary_text_is_not_entangled() {
@@ -28,8 +41,15 @@ fn a_large_ordinary_text_is_not_entangled() {
         digests.push_str(&format!("{:032x}{:032x}  {path}.json\n", random.u128(..), random.u128(..)));
     }
     for text in [owners, digests] {
-        assert_eq!(screen().check(text.as_bytes()), []);
-        assert_eq!(screen().check(STANDARD.encode(&text).as_bytes()), []);
+        let encoded = STANDARD.encode(&text);
+        let lines: Vec<_> = encoded.as_bytes().chunks(60).map(String::from_utf8_lossy).collect();
+        let lines = lines.join("\n");
+        // As hosts answer.
+        let content = serde_json::to_string(&lines).unwrap();
+        let texts = [serde_json::to_string(&text).unwrap(), serde_json::to_string(&content).unwrap()];
+        for text in texts.into_iter().chain([text, encoded, lines, content]) {
+            assert_eq!(screen().check(text.as_bytes()), [], "{}", &text[..200]);
+        }
     }
 }
 
