@@ -13,16 +13,14 @@ use toml::{Table, Value};
 
 const LIST: &str = "src/patterns.toml";
 
-/// The text before a match: in JSON and URLs, the end of an escape also ends a word, as in `\nAKIA...`.
-const START: &str = r"(?:\A|[^0-9A-Za-z]|\\[nrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})";
 const END: &str = r"(?:[^0-9A-Za-z]|\z)";
 
-/// The regular expression with its boundary, and the default context of a match.
-fn bounded(boundary: &str, flags: &str, bare: &str) -> Result<(String, &'static str), String> {
+/// The regular expression with the boundary at its end.
+fn bounded(boundary: &str, flags: &str, bare: &str) -> Result<String, String> {
     match boundary {
-        "none" => Ok((format!("{flags}{bare}"), "anywhere")),
-        "start" => Ok((format!("{flags}{START}(?<span>{bare})"), "word-start")),
-        "both" => Ok((format!("{flags}{START}(?<span>{bare}){END}"), "word-start")),
+        "none" => Ok(format!("{flags}{bare}")),
+        "start" => Ok(format!("{flags}(?<span>{bare})")),
+        "both" => Ok(format!("{flags}(?<span>{bare}){END}")),
         other => Err(format!("no boundary: {other}")),
     }
 }
@@ -89,10 +87,11 @@ fn rule(entry: &Table, usual: &Table) -> Result<String, Box<dyn Error>> {
         Some(bare) => ("(?i)", bare),
         None => ("", regex.as_str()),
     };
-    let (pattern, context) = bounded(&boundary, flags, bare)?;
-    let (joined, _) = bounded(&boundary, flags, &joined(bare))?;
-    fields.insert("pattern".to_string(), pattern.into());
-    fields.insert("joined".to_string(), joined.into());
+    let begins_word = boundary != "none";
+    fields.insert("begins_word".to_string(), begins_word.into());
+    fields.insert("pattern".to_string(), bounded(&boundary, flags, bare)?.into());
+    fields.insert("joined".to_string(), bounded(&boundary, flags, &joined(bare))?.into());
+    let context = if begins_word { "word-start" } else { "anywhere" };
     fields.entry("context").or_insert_with(|| context.into());
     let mut written = String::from("Pattern {");
     for (name, value) in &fields {

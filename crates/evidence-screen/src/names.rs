@@ -128,15 +128,19 @@ fn is_spelled(value: &[u8]) -> bool {
     if letters.is_empty() || letters.len() > LONGEST_STAND_IN || !value.is_ascii() {
         return letters.is_empty();
     }
-    // Whether the first n letters form words: each end is reached from an earlier one.
-    let mut ends = vec![true];
-    for end in 1..=letters.len() {
-        let reached = WORDS.iter().any(|word| {
-            end.checked_sub(word.len()).is_some_and(|start| {
-                ends.get(start) == Some(&true) && letters.get(start..end) == Some(word.as_bytes())
-            })
-        });
-        ends.push(reached);
+    // Whether the first n letters form words: each end is reached from an earlier one. Those of a random value hardly
+    // ever begin with one.
+    let mut ends = vec![false; letters.len() + 1];
+    ends.first_mut().into_iter().for_each(|end| *end = true);
+    for start in 0..letters.len() {
+        let rest = letters.get(start..).unwrap_or_default();
+        if ends.get(start) == Some(&true) {
+            for word in WORDS.iter().map(|word| word.as_bytes()) {
+                if word.first() == rest.first() && rest.starts_with(word) {
+                    ends.get_mut(start + word.len()).into_iter().for_each(|end| *end = true);
+                }
+            }
+        }
     }
     ends.last() == Some(&true)
 }

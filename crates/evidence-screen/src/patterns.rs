@@ -18,6 +18,8 @@ pub struct Pattern {
     pub keywords: &'static [&'static str],
     /// The required text around a key word.
     pub context: Context,
+    /// Whether a match does not begin inside a word.
+    pub begins_word: bool,
     /// Regular expression over bytes (syntax of the `regex` crate without Unicode). The group `span`, or else the
     /// whole match, is the secret. The group `value` is the varying part; a match without one needs no further
     /// tests.

@@ -2,6 +2,8 @@
 //!
 //! Finds the separators only, and judges nothing.
 
+use memchr::memchr2;
+
 /// The least length of a run.
 const LONG: usize = 32;
 
@@ -9,31 +11,26 @@ const LONG: usize = 32;
 pub(super) fn separators(text: &[u8]) -> impl Iterator<Item = usize> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        // The last sign of a stretch first: most words are short.
         while let Some(stretch) = text.get(at..at + LONG) {
-            if let Some(sign) = stretch.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
+            let before = text.get(..at).unwrap_or_default();
+            if !is_separated(before) {
+                at += memchr2(b'_', b'-', text.get(at..)?)? + 1;
+            } else if let Some(sign) = stretch.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
+                // The last sign of a stretch: most words are short.
                 at += sign + 1;
-                continue;
-            }
-            let start = at;
-            let more = text.get(at + LONG..).unwrap_or_default();
-            at += LONG + more.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(more.len());
-            let separator = start.checked_sub(1);
-            let is_separator = |at: &usize| {
-                can_separate(text.get(..*at).unwrap_or_default(), text.get(*at..).unwrap_or_default())
-            };
-            if let Some(separator) = separator.filter(is_separator) {
-                return Some(separator);
+            } else {
+                let separator = at.checked_sub(1);
+                at += LONG;
+                return separator;
             }
         }
         None
     })
 }
 
-/// Whether `behind` begins with a separator, and `before` ends with a prefix.
-fn can_separate(before: &[u8], behind: &[u8]) -> bool {
-    matches!(before, [.., a, b] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric())
-        && matches!(behind, [b'_' | b'-', ..])
+/// Whether the text ends with a prefix and a separator.
+fn is_separated(before: &[u8]) -> bool {
+    matches!(before, [.., a, b, b'_' | b'-'] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

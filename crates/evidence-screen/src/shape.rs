@@ -29,9 +29,11 @@ pub(super) fn entropy(value: &[u8]) -> f32 {
             *count += 1;
         }
     }
-    let total = value.len() as f32;
-    let shares = counts.iter().filter(|count| **count > 0).map(|count| *count as f32 / total);
-    shares.map(|share| -share * share.log2()).sum()
+    // Each byte that occurs, once. Most occur once only, which adds nothing.
+    let counts = value.iter().filter_map(|byte| counts.get_mut(usize::from(*byte)).map(std::mem::take));
+    let sum: f64 = counts.filter(|count| *count > 1).map(f64::from).map(|count| count * count.log2()).sum();
+    let total = value.len().max(1) as f64;
+    (total.log2() - sum / total) as f32
 }
 
 /// Whether the value has letters of both cases.
@@ -45,12 +47,30 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let repeated = value.iter().all(|byte| Some(byte) == value.first());
     let variable = [&b"$"[..], b"<", b"{", b"[", b"%{", b"@"].iter().any(|sign| value.starts_with(sign))
         || (value.starts_with(b"%") && value.ends_with(b"%"));
-    masked || repeated || variable || PLACEHOLDERS.iter().any(|word| contains(value, word))
+    masked || repeated || variable || holds_placeholder(value)
 }
 
-const PLACEHOLDERS: &[&str] =
-    &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
+fn holds_placeholder(value: &[u8]) -> bool {
+    let words = |first: &u8| match first {
+        b'e' | b'E' => &["example"][..],
+        b'p' | b'P' => &["placeholder"],
+        b'c' | b'C' => &["changeme"],
+        b'r' | b'R' => &["redacted"],
+        b'y' | b'Y' => &["your_", "your-"],
+        b'$' => &["${"],
+        b'{' => &["{{"],
+        _ => &[],
+    };
+    value.iter().enumerate().any(|(at, first)| {
+        words(first).iter().any(|word| {
+            value.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    })
+}
 
 pub(super) fn contains(value: &[u8], word: &str) -> bool {
-    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    let Some(first) = word.bytes().next() else { return true };
+    // Most places differ in the first letter.
+    let begins = |window: &&[u8]| window.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&first));
+    value.windows(word.len()).filter(begins).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

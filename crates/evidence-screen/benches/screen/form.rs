@@ -8,7 +8,7 @@ pub(crate) const SIZE: usize = 100_000;
 /// A form of text.
 pub(crate) struct Form {
     pub(crate) name: &'static str,
-    /// Whether the screen finds nothing in it.
+    /// Whether the screen finds nothing in it. In a hostile text it may find that the text is entangled.
     pub(crate) clean: bool,
     pub(crate) make: fn() -> String,
 }

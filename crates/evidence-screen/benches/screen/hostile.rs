@@ -34,10 +34,27 @@ pub(crate) const FORMS: &[Form] = &[
     hostile("lines, base64 and percent in turn", mixed),
     hostile("words of capitals as in base32, one a line", capitals),
     hostile("every disguise in every line", disguised),
+    hostile("-----BEGIN", || "-----BEGIN PRIVATE KEY-----".repeat(SIZE / 27)),
+    hostile("AGE-SECRET-KEY-1", || "AGE-SECRET-KEY-1".repeat(SIZE / 16)),
+    hostile("AGE-SECRET-KEY-1, one a line", || "AGE-SECRET-KEY-1\n".repeat(SIZE / 17)),
+    hostile("ghp_", || "ghp_".repeat(SIZE / 4)),
+    hostile("\\u0067", || "\\u0067".repeat(SIZE / 6)),
+    hostile("base64 in escapes in base64", || STANDARD.encode(escaped(&STANDARD.encode(text(SIZE / 10))))),
+    hostile("base64, escapes and percent, one a line", alternating),
+    hostile("hexadecimal of text", || text(SIZE / 2).bytes().map(|byte| format!("{byte:02x}")).collect()),
+    hostile("hexadecimal of text, with spaces", || {
+        text(SIZE / 3).bytes().map(|byte| format!("{byte:02x} ")).collect()
+    }),
+    hostile("A", || "A".repeat(SIZE)),
+    hostile("A, one a line", || "A\n".repeat(SIZE / 2)),
+    hostile("zeros", || "0".repeat(SIZE)),
+    hostile("small letters", || "q".repeat(SIZE)),
+    hostile("ampersands", || "&".repeat(SIZE)),
+    hostile("characters that show nothing", || "\0".repeat(SIZE)),
 ];
 
 const fn hostile(name: &'static str, make: fn() -> String) -> Form {
-    Form { name, clean: true, make }
+    Form { name, clean: false, make }
 }
 
 fn text(length: usize) -> String {
@@ -77,5 +94,17 @@ fn disguised() -> String {
         format!(
             "a{number}\\141=41%41\u{200b}b{number}\tc{number}=\n\nMEQHA3DBNFXCA5DFPB2CA33GEBZW63LFEBWGK3THORUA{number}\n"
         )
+    })
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("\\u{byte:04x}")).collect()
+}
+
+fn alternating() -> String {
+    repeat(|number| {
+        let line = format!("line {number} of the file, area {}", hex(number, 6));
+        let percent: String = line.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        format!("{}\n{}\n{percent}\n", STANDARD.encode(&line), escaped(&STANDARD.encode(&percent)))
     })
 }

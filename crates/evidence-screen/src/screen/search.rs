@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock};
 
 use memchr::memchr_iter;
 
-use super::effort::{Effort, TextOrigin};
+use super::effort::{Effort, PER_KEYWORD, TextOrigin};
 use super::rule::{Area, Compiled, Text};
 use super::{ENTANGLED, Finding, OWN_CREDENTIAL};
 use crate::credible;
@@ -65,9 +65,10 @@ impl Inner {
     /// Everything in the text, in whatever layer.
     pub(super) fn search(&self, text: &[u8], layers: usize) -> Vec<Finding> {
         let mut findings = Vec::new();
-        self.search_one(Subject { text, origin: TextOrigin::Plain, joints: None }, &mut findings);
-        self.search_own(text, &mut findings);
         let mut effort = Effort::new(text);
+        self.search_own(text, &mut findings);
+        let plain = Subject { text, origin: TextOrigin::Plain, joints: None };
+        self.search_one(plain, &mut effort, &mut findings);
         self.search_views(text, TextOrigin::Plain, layers, &mut effort, &mut findings);
         if effort.is_spent {
             let (start, end) = (0, text.len());
@@ -77,7 +78,7 @@ impl Inner {
     }
 
     /// Adds findings of the text as written.
-    fn search_one(&self, subject: Subject, findings: &mut Vec<Finding>) {
+    fn search_one(&self, subject: Subject, effort: &mut Effort, findings: &mut Vec<Finding>) {
         let marked = OnceCell::new();
         let text = || match subject.joints {
             None => Text { bytes: subject.text, is_joined: false },
@@ -85,7 +86,7 @@ impl Inner {
         };
         let known = findings.len();
         match &self.prefilter {
-            Some(prefilter) => self.search_near(prefilter, subject, &text, findings),
+            Some(prefilter) => self.search_near(prefilter, subject, &text, effort, findings),
             None => self.search_everywhere(subject, text(), findings),
         }
         let Some(view) = subject.joints else { return };
@@ -114,6 +115,9 @@ impl Inner {
     ) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
+            if effort.is_spent {
+                return;
+            }
             if effort.is_worth(&view, above, below) {
                 self.search_view(&view, above, below, effort, findings);
             }
@@ -134,7 +138,7 @@ impl Inner {
         let joined = view.joined || (above == TextOrigin::Joined && !view.encoded);
         let origin = if joined { TextOrigin::Joined } else { TextOrigin::Decoded };
         let joints = view.joined.then_some(view);
-        self.search_one(Subject { text: &view.bytes, origin, joints }, findings);
+        self.search_one(Subject { text: &view.bytes, origin, joints }, effort, findings);
         // For joined lines the plain text already shows them, since only letters and digits count.
         if !view.joined {
             self.search_own(&view.bytes, findings);
@@ -157,11 +161,13 @@ impl Inner {
         prefilter: &Words<Keys>,
         subject: Subject,
         text: &impl Fn() -> Text<'a>,
+        effort: &mut Effort,
         findings: &mut Vec<Finding>,
     ) {
         let mut areas: Vec<Area> = Vec::new();
         let keywords = subject.text;
-        let is_joint = |at: usize| subject.joints.is_some_and(|view| view.is_joint(at));
+        let joints = subject.joints.map(View::places_of_joints).unwrap_or_default();
+        let is_joint = |at: usize| joints.is_joint(at);
         let may_match = |rule: &Compiled, keyword: &Range<usize>| {
             let before = keywords.get(..keyword.start).unwrap_or_default();
             let behind = keywords.get(keyword.end..).unwrap_or_default();
@@ -178,15 +184,22 @@ impl Inner {
             })
         };
         let mut take = |index: usize, keyword: Range<usize>| {
+            if !effort.spend(PER_KEYWORD) {
+                return;
+            }
             if areas.is_empty() {
                 areas.resize(self.rules.len(), Area::default());
             }
             let keyword = match subject.joints {
                 None => keyword,
-                Some(view) => view.to_marked(keyword.start)..view.to_marked(keyword.end),
+                Some(_) => joints.to_marked(keyword.start)..joints.to_marked(keyword.end),
             };
             if let (Some(area), Some(rule)) = (areas.get_mut(index), self.rules.get(index)) {
-                area.widen(keyword, rule, text(), findings);
+                if rule.begins_with_keyword() {
+                    area.start = rule.search_at(text(), keyword.start, area.start, effort, findings);
+                } else {
+                    area.widen(keyword, rule, text(), effort, findings);
+                }
             }
         };
         prefilter.each(keywords, wanted, |hit| {
@@ -216,14 +229,15 @@ impl Inner {
         }
         for (area, rule) in areas.iter().zip(&self.rules) {
             if area.end > 0 {
-                rule.search(text(), area.start, area.end, findings);
+                rule.search(text(), area.start, area.end, effort, findings);
             }
         }
     }
 
     fn search_everywhere(&self, subject: Subject, text: Text, findings: &mut Vec<Finding>) {
+        let mut effort = Effort::unlimited();
         for rule in self.rules.iter().filter(|rule| subject.origin.wants(rule.rule)) {
-            rule.search(text, 0, text.bytes.len(), findings);
+            rule.search(text, 0, text.bytes.len(), &mut effort, findings);
         }
     }
 }

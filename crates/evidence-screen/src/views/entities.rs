@@ -50,6 +50,8 @@ pub(super) fn read(rest: &[u8]) -> Option<(Plain, usize)> {
         let end = usize::from(digits.get(count) == Some(&b';'));
         return Some((Plain::code(code), marks + count + end));
     }
-    let (name, plain) = NAMES.iter().find(|(name, _)| rest.starts_with(name))?;
+    let first = rest.first()?;
+    let (name, plain) =
+        NAMES.iter().find(|(name, _)| name.first() == Some(first) && rest.starts_with(name))?;
     Some((plain.first().map_or(Plain::NOTHING, |byte| Plain::byte(*byte)), name.len()))
 }

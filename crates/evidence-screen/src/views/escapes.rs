@@ -16,11 +16,13 @@ pub(super) fn view(text: &[u8]) -> View {
     let escapes = iter::from_fn(|| {
         loop {
             let at = signs.next_from(done)?;
-            done = at + 1;
-            if let Some((plain, length)) = read(text.get(at..)?) {
+            let rest = text.get(at..)?;
+            if let Some((plain, length)) = read(rest) {
                 done = at + length;
                 return Some(Escape { at, length, plain });
             }
+            // Each further one of these would be followed by the same.
+            done = at + invisible(rest).max(1);
         }
     });
     undo::view(text, escapes)
@@ -95,7 +97,11 @@ fn read(rest: &[u8]) -> Option<(Plain, usize)> {
             Some((Plain::byte(plain), 2))
         }
         [b'&', name @ ..] => entities::read(name).map(|(plain, length)| (plain, length + 1)),
-        _ => invisible(rest).map(|length| (Plain::NOTHING, length)).or_else(|| narrow(rest)),
+        _ => {
+            let length = invisible(rest);
+            let hides = length > 0 && rest.get(length).is_some_and(u8::is_ascii_graphic);
+            if hides { Some((Plain::NOTHING, length)) } else { narrow(rest) }
+        }
     }
 }
 
@@ -109,21 +115,20 @@ fn narrow(rest: &[u8]) -> Option<(Plain, usize)> {
     Some((Plain::byte(byte), 3))
 }
 
-/// The length of the invisible characters at the beginning of `rest`, if a letter or a sign follows: soft hyphens,
-/// spaces, joiners and marks of zero width, variation selectors. Within an emoji or a word in another script, they hide
-/// nothing.
-fn invisible(rest: &[u8]) -> Option<usize> {
+/// The length of the invisible characters at the beginning of `rest`: soft hyphens, spaces, joiners and marks of zero
+/// width, variation selectors. They hide something if a letter or a sign follows: within an emoji or a word in another
+/// script, they do not.
+fn invisible(rest: &[u8]) -> usize {
     let mut length = 0;
     loop {
-        length += match rest.get(length..)? {
+        length += match rest.get(length..).unwrap_or_default() {
             [0, ..] => 1,
             [0xc2, 0xad, ..] => 2,
             [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
             | [0xe2, 0x81, 0xa0..=0xaf, ..]
             | [0xef, 0xb8, 0x80..=0x8f, ..]
             | [0xef, 0xbb, 0xbf, ..] => 3,
-            [next, ..] => return (length > 0 && next.is_ascii_graphic()).then_some(length),
-            [] => return None,
+            _ => return length,
         }
     }
 }

@@ -13,6 +13,8 @@ const SHORTEST: usize = 2 * BYTES;
 
 const DIGIT: u8 = 1;
 const SEPARATOR: u8 = 2;
+/// The first digit of a printable byte.
+const BEGINS: u8 = 4;
 
 static KINDS: [u8; 256] = kinds();
 
@@ -22,7 +24,8 @@ const fn kinds() -> [u8; 256] {
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' => DIGIT,
+            b'0' | b'2'..=b'7' => DIGIT | BEGINS,
+            b'1' | b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F' => DIGIT,
             b' ' | b':' | b',' | b'x' => SEPARATOR,
             _ => 0,
         };
@@ -37,7 +40,7 @@ fn kind(byte: u8) -> u8 {
 
 pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
-    let mut digits = Vec::new();
+    let (mut digits, mut known) = (Vec::new(), Vec::new());
     let mut at = 0;
     // As in base64: the last sign first.
     while let Some(stretch) = text.get(at..at + SHORTEST) {
@@ -48,7 +51,7 @@ pub(super) fn view(text: &[u8]) -> View {
         let more = text.get(at + SHORTEST..).unwrap_or_default();
         let end = at + SHORTEST + more.iter().position(|byte| kind(*byte) == 0).unwrap_or(more.len());
         // Most are digests.
-        if may_say(text.get(at..end).unwrap_or_default()) {
+        if may_say(text.get(at..end).unwrap_or_default(), &mut known) {
             collect(text, at, end, &mut digits);
             (0..2).for_each(|phase| decode(digits.get(phase..).unwrap_or_default(), &mut view));
         }
@@ -57,20 +60,32 @@ pub(super) fn view(text: &[u8]) -> View {
     view
 }
 
-/// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a sign.
-fn may_say(stretch: &[u8]) -> bool {
-    let first = |byte: &u8| matches!(byte, b'0' | b'2'..=b'7');
-    stretch.iter().any(|byte| kind(*byte) == SEPARATOR)
-        || (0..2).any(|phase| {
-            let mut at = phase;
-            while let Some(part) = stretch.get(at..at + SHORTEST) {
-                match (0..BYTES).rev().find(|pair| !part.get(2 * pair).is_some_and(first)) {
-                    Some(pair) => at += 2 * (pair + 1),
-                    None => return true,
-                }
-            }
-            false
-        })
+/// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a
+/// sign. `digits` is a scratch buffer.
+fn may_say(stretch: &[u8], digits: &mut Vec<u8>) -> bool {
+    digits.clear();
+    for part in stretch.split_inclusive(|byte| kind(*byte) == SEPARATOR) {
+        digits.extend_from_slice(match part {
+            [part @ .., b'0', b'x'] => part,
+            [part @ .., last] if kind(*last) == SEPARATOR => part,
+            part => part,
+        });
+    }
+    (0..2).any(|phase| says(digits.get(phase..).unwrap_or_default()))
+}
+
+/// Whether every second digit of enough in a row, from the first on, begins a printable byte.
+fn says(digits: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(part) = digits.get(at..at + SHORTEST) {
+        let (pairs, _) = part.as_chunks::<2>();
+        // The last pair first: if it is not printable, the ones before it can be skipped.
+        match pairs.iter().rposition(|[first, _]| kind(*first) & BEGINS == 0) {
+            Some(pair) => at += 2 * (pair + 1),
+            None => return true,
+        }
+    }
+    false
 }
 
 /// The values of the digits and their places, without separators and `0x`.

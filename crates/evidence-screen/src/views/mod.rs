@@ -68,14 +68,22 @@ impl View {
         marked
     }
 
-    /// Whether two pieces meet at this place.
-    pub(super) fn is_joint(&self, at: usize) -> bool {
-        self.joints.binary_search(&narrow(at)).is_ok()
-    }
-
-    /// The place among the marked bytes, before the mark if there is one.
-    pub(super) fn to_marked(&self, at: usize) -> usize {
-        at + self.joints.partition_point(|joint| wide(*joint) < at)
+    /// The places of the joints, for many questions.
+    pub(super) fn places_of_joints(&self) -> Joints {
+        let mut joints = Joints::default();
+        let blocks = self.bytes.len() / Joints::BLOCK + 1;
+        joints.blocks.resize(blocks, (0, 0));
+        for joint in self.joints.iter().map(|joint| wide(*joint)) {
+            if let Some((places, _)) = joints.blocks.get_mut(joint / Joints::BLOCK) {
+                *places |= 1 << (joint % Joints::BLOCK);
+            }
+        }
+        let mut before = 0;
+        for (places, known) in &mut joints.blocks {
+            *known = before;
+            before += places.count_ones();
+        }
+        joints
     }
 
     /// The place of a marked byte among the bytes.
@@ -137,6 +145,29 @@ impl View {
         if !self.bytes.is_empty() {
             self.push(BETWEEN, from, 0);
         }
+    }
+}
+
+/// The places where pieces of joined lines meet.
+#[derive(Default)]
+pub(super) struct Joints {
+    /// The places in each block, as bits, and how many there are before it.
+    blocks: Vec<(u64, u32)>,
+}
+
+impl Joints {
+    const BLOCK: usize = 64;
+
+    /// Whether two pieces meet at this place.
+    pub(super) fn is_joint(&self, at: usize) -> bool {
+        self.blocks.get(at / Joints::BLOCK).is_some_and(|(places, _)| places >> (at % Joints::BLOCK) & 1 != 0)
+    }
+
+    /// The place among the marked bytes, before the mark if there is one.
+    pub(super) fn to_marked(&self, at: usize) -> usize {
+        let (places, before) = self.blocks.get(at / Joints::BLOCK).copied().unwrap_or_default();
+        let below = places & ((1 << (at % Joints::BLOCK)) - 1);
+        at + wide(before) + wide(below.count_ones())
     }
 }
 

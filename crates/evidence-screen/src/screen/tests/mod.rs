@@ -3,6 +3,7 @@ mod corpus;
 mod cuts;
 mod disguises;
 mod documentation;
+mod effort;
 mod secrets;
 mod template;
 

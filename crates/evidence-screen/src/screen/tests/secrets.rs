@@ -35,6 +35,20 @@ fn every_rule_is_sound() {
     }
 }
 
+/// These rules are tried at their key words only.
+#[test]
+fn a_match_of_a_word_begins_with_its_key_word() {
+    for rule in screen().0.rules.iter().filter(|rule| rule.begins_with_keyword()).map(|rule| rule.rule) {
+        assert!(rule.begins_word, "{}", rule.id);
+        for example in filled(rule, rule.examples) {
+            let findings = screen().check(example.as_bytes());
+            let found = findings.iter().find(|finding| finding.rule == rule.id).unwrap();
+            let secret = &example[found.start..];
+            assert!(rule.keywords.iter().any(|word| secret.starts_with(word)), "{}: {example}", rule.id);
+        }
+    }
+}
+
 /// No other rule finds it, unless the list says so.
 #[test]
 fn every_example_is_found_by_its_rule() {
