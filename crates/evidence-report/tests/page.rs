@@ -59,9 +59,9 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         "not_verifiable": count("not_verifiable"), "not_applicable": count("not_applicable"),
     });
     let file = |index: usize| format!("sources/codehost/repo_{index}%20_x.json");
-    // Failures rest on an observation without an artifact.
+    // Failures and what could not be verified rest on an observation without an artifact.
     let evidence = |index: usize, check: &Row| match check.status {
-        "fail" => {
+        "fail" | "not_verifiable" => {
             json!([{"filename": "derived/observations.json", "checksum": digest, "id": format!("codehost:{index}")}])
         }
         _ => json!([{"filename": file(index), "checksum": digest}]),
@@ -84,9 +84,10 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         "at": "2026-11-23T01:37:43Z",
     });
     let observations: Vec<Value> = checks.iter().enumerate().map(|(index, check)| match check.status {
-        "fail" => json!({
+        "fail" | "not_verifiable" => json!({
             "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
-            "outcome": "nothing", "reason": "not_found", "detail": text, "requests": vec![request.clone(); 25],
+            "outcome": if check.status == "fail" { "nothing" } else { "denied" }, "reason": check.reason, "detail": text,
+            "requests": vec![request.clone(); 25],
         }),
         _ => json!({
             "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
@@ -123,7 +124,8 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         ("derived/scope.json", json!({
             "schema_version": "1.0", "framework": "soc2_type1", "organization": text, "tool": tool,
             "sources": [{"source": "codehost", "controls": ["CC7.2"], "settings": {"repos": "*", "branch": text}}],
-            "rules": [{"code": "branch-protection", "version": 1, "control": "CC7.2", "expected": text}],
+            "rules": [{"code": "branch-protection", "version": 1, "control": "CC7.2", "expected": text, "reads": text,
+                "not_checked": text}],
         }).to_string()),
         ("manifest.json", json!({
             "bundle_version": "1.0", "tool_version": "0.1.0", "created_at": "2026-11-23T01:37:47Z",
@@ -147,6 +149,7 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         ("derived/checks.csv", String::new()),
         ("derived/artifacts.csv", String::new()),
         ("derived/population.csv", String::new()),
+        ("derived/observations.csv", String::new()),
         ("derived/README.txt", String::new()),
     ];
     let mut made: BTreeMap<String, String> =
@@ -329,7 +332,7 @@ fn a_report_says_what_the_documents_say() {
         (created.text.as_str(), created.attributes["datetime"].as_str()),
         ("2026-11-23 01:37:47 UTC", "2026-11-23T01:37:47Z")
     );
-    assert!(text.contains("Incomplete. 2 of 5 requested settings could not be read or were left out."));
+    assert!(text.contains("Incomplete. 1 of 5 requested settings is missing. What is missing"));
     assert!(text.contains("Scope: 5 of 6 repositories of acme; 1 excluded"));
     assert!(text.contains("What to do: Protect it: acme"));
     assert!(text.contains("and 5 more requests in observations.json"));
@@ -340,6 +343,107 @@ fn a_report_says_what_the_documents_say() {
         assert!(page.all("th").any(|header| header.text == check.subject), "{}", check.subject);
     }
     assert_eq!(page.source, made(&documents, "derived/report.html"), "the same documents, the same bytes");
+}
+
+/// The banner's number, the list and its captions count the same settings; a fact is said once.
+#[test]
+fn what_is_missing_adds_up_and_is_said_once() {
+    let row =
+        |subject: &str, reason: &str| Row { reason: reason.to_owned(), ..check("not_verifiable", subject) };
+    let checks = [
+        row("acme/a", "permission_denied"),
+        row("acme/b", "permission_denied"),
+        row("acme/c", "blocked"),
+        row("acme", "population_incomplete"),
+        check("fail", "acme/d"),
+    ];
+    let mut documents = bundle(&checks, "6 of 14 repositories");
+    let observations = documents.0.get_mut("derived/observations.json").unwrap();
+    let mut value: Value = serde_json::from_str(observations).unwrap();
+    value["observations"][2]["outcome"] = json!("not_asked");
+    *observations = value.to_string();
+    let manifest = documents.0.get_mut("manifest.json").unwrap();
+    let mut value: Value = serde_json::from_str(manifest).unwrap();
+    let row = |code: &str, subject: &str| json!({"code": code, "message": "said", "source": "codehost", "subject": subject});
+    value["excluded"] = json!([]);
+    value["errors"] = json!([row("blocked", "acme/c"), row("control_not_collected", "CC6.1")]);
+    value["warnings"] = json!([
+        row("population_incomplete", "acme"),
+        row("permission_denied", "acme/a"),
+        row("branch_unprotected", "acme/d"),
+        row("clock_skewed", "acme"),
+    ]);
+    *manifest = value.to_string();
+    let page = Page::of(&documents);
+    is_sound(&page, &documents);
+    let text = page.text();
+    assert_eq!(text.matches("4 of 5 requested settings are missing").count(), 3, "banner, question and list");
+    let captions: Vec<&str> = page.all("caption").map(|caption| caption.text.as_str()).collect();
+    for caption in [
+        "Denied: the credentials may not read it (3)",
+        "Not asked: nothing like it could be read (1)",
+        "Other errors (1)",
+        "Warnings (1)",
+    ] {
+        assert!(captions.contains(&caption), "{caption}: {captions:?}");
+    }
+    assert!(text.contains("control_not_collected") && text.contains("clock_skewed"));
+    assert_eq!(page.all("code").filter(|code| code.text == "population_incomplete").count(), 1, "its reason");
+    assert_eq!(text.matches("see the scope at the top").count(), 2, "the check, and the setting");
+}
+
+/// Failed checks are numbered exceptions before everything else, the criterion comes first, and requests are an annex.
+#[test]
+fn exceptions_come_first() {
+    let other = Row { reason: "reviews_not_required".to_owned(), ..check("fail", "acme/z") };
+    let checks = [check("pass", "acme/a"), check("fail", "acme/b"), check("fail", "acme/c"), other];
+    let page = Page::of(&bundle(&checks, "acme"));
+    let numbered: Vec<&str> = page
+        .all("td")
+        .filter(|cell| cell.attributes.get("class").is_some_and(|class| class == "no"))
+        .map(|cell| cell.text.as_str())
+        .collect();
+    assert_eq!(numbered, ["1", "2", "3"]);
+    let headings: Vec<&str> = page.all("h2").map(|heading| heading.text.as_str()).collect();
+    let place = |name: &str| headings.iter().position(|heading| *heading == name).unwrap();
+    assert!(
+        place("Exceptions") < place("Not verifiable") && place("Not verifiable") < place("What is missing")
+    );
+    assert!(place("What is missing") < place("Passed and not applicable"));
+    assert_eq!(headings.last(), Some(&"Annex: requests"));
+    assert!(page.all("h3").any(|heading| heading.text.contains("CC8.1: Branch not protected")));
+    let by_criterion = page.source.find(">By criterion<").unwrap();
+    assert!(by_criterion < page.source.find(">By control<").unwrap());
+    let title = &page.all("title").next().unwrap().text;
+    assert!(
+        title.starts_with("Evidence for a SOC 2 Type 1 examination; not a SOC 2 report: acme"),
+        "{title}"
+    );
+    assert!(!page.text().contains("Criteria met") && page.text().contains("Rule met"));
+}
+
+#[test]
+fn the_ten_questions_have_answers() {
+    let mut documents = bundle(&[check("pass", "acme/a")], "acme");
+    let questions = |documents: &Made| {
+        let page = Page::of(documents);
+        is_sound(&page, documents);
+        let list = page
+            .all("ol")
+            .find(|list| list.attributes.get("class").is_some_and(|class| class == "questions"));
+        list.unwrap().text.clone()
+    };
+    let text = questions(&documents);
+    assert_eq!(text.matches("Details: ").count(), 10);
+    assert!(text.contains("Prepared by: not recorded"));
+    assert!(text.contains("Account behind the credentials of codehost: acme"));
+    assert!(text.contains("repos: all"), "{text}");
+    assert!(text.contains("None of the 5 requested settings is missing."));
+    let run = documents.0.get_mut("run.json").unwrap();
+    let mut value: Value = serde_json::from_str(run).unwrap();
+    value["sources"][0]["identity"].as_object_mut().unwrap().remove("login");
+    *run = value.to_string();
+    assert!(questions(&documents).contains("Account behind the credentials of codehost: not recorded"));
 }
 
 #[test]
@@ -468,14 +572,12 @@ fn a_page_has_at_most_5_mb_and_counts_what_it_leaves_out() {
     assert!(html.len() < 5_000_000, "{}", html.len());
     let groups = html.matches("<tr class=\"head").count();
     assert!(groups > 50, "{groups}");
-    let left_out = format!("{} more checks with other rules or reasons", grouped(4_000 - groups));
-    assert!(html.contains(&left_out), "{left_out}");
-    assert!(html.contains("Checks that this page does not list"));
+    let more = html.match_indices(" more checks with other rules or reasons").map(|(end, _)| {
+        let digits = html[..end].rsplit('>').next().unwrap().replace(',', "");
+        digits.parse::<usize>().unwrap()
+    });
+    assert_eq!(more.sum::<usize>(), 4_000 - groups);
     // A page of a usual size leaves nothing out.
     let html = made(&bundle(&checks[..20], "text"), "derived/report.html");
     assert!(!html.contains("with other rules or reasons") && !html.contains("left out here"));
-}
-
-fn grouped(number: usize) -> String {
-    format!("{},{:03}", number / 1_000, number % 1_000)
 }
