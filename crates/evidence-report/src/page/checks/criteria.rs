@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{ControlHead, sanitized};
@@ -87,20 +86,10 @@ fn result(id: String, rules: BTreeMap<(String, String), Counts>) -> CriterionRes
     };
     CriterionResult {
         id,
-        label: words::label(worst(counts)),
+        label: words::label(words::worst(counts)),
         counts,
         bar: Bar::new(counts),
         rules: rules.into_iter().map(rule).collect(),
-    }
-}
-
-/// The most urgent status of these checks.
-fn worst(counts: Counts) -> Status {
-    match counts {
-        Counts { fail: 1.., .. } => Status::Fail,
-        Counts { not_verifiable: 1.., .. } => Status::NotVerifiable,
-        Counts { pass: 1.., .. } => Status::Pass,
-        Counts { .. } => Status::NotApplicable,
     }
 }
 
