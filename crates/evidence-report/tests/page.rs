@@ -389,7 +389,11 @@ fn what_is_missing_adds_up_and_is_said_once() {
     }
     assert!(text.contains("control_not_collected") && text.contains("clock_skewed"));
     assert_eq!(page.all("code").filter(|code| code.text == "population_incomplete").count(), 1, "its reason");
-    assert_eq!(text.matches("see the scope at the top").count(), 2, "the check, and the setting");
+    assert_eq!(
+        text.matches("see the scope at the top").count(),
+        3,
+        "the check, the setting and the observation"
+    );
 }
 
 /// Failed checks are numbered exceptions before everything else, the criterion comes first, and requests are an annex.

@@ -30,6 +30,9 @@ const OTHERS_LISTED: usize = 20;
 /// The reason of checks that an incomplete list leaves open.
 pub(super) const POPULATION_INCOMPLETE: &str = "population_incomplete";
 
+/// What their texts are on the page: the scope at the top says it, once for all of them.
+pub(super) const INCOMPLETE_LIST: &str = "the list is incomplete: see the scope at the top";
+
 /// A control, with the counts of its checks.
 pub(super) struct ControlSection {
     pub(super) id: String,
@@ -88,8 +91,7 @@ impl CheckRow {
             source: sanitized(&check.source),
             subject: sanitized(&check.subject),
             actual: match check.reason.as_str() {
-                // The scope at the top says it, once for all checks.
-                POPULATION_INCOMPLETE => "the list is incomplete: see the scope at the top".to_owned(),
+                POPULATION_INCOMPLETE => INCOMPLETE_LIST.to_owned(),
                 _ => sanitized(check.actual.as_deref().unwrap_or_default()),
             },
             improvement: None,

@@ -10,7 +10,7 @@ use evidence_bundle::document::{ErrorRecord, Excluded, ObservationRecord, Outcom
 use evidence_bundle::path::MANIFEST;
 use evidence_view::{First, Fold as _, sanitized};
 
-use super::checks::{POPULATION_INCOMPLETE, Sections, fact};
+use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections, fact};
 use super::room::{self, Room};
 use super::text;
 use crate::documents::{Documents, rows};
@@ -110,7 +110,7 @@ impl Gathered {
         let reason = observation.reason.clone().unwrap_or_default();
         self.facts.insert(fact(&reason, &observation.source, &observation.subject));
         let why = match (reason.as_str(), observation.detail.as_deref()) {
-            (POPULATION_INCOMPLETE, _) => "the list is incomplete: see the scope at the top".to_owned(),
+            (POPULATION_INCOMPLETE, _) => INCOMPLETE_LIST.to_owned(),
             ("excluded_by_policy", Some(rule)) => sanitized(&format!("forbidden data, rule {rule}")),
             (_, detail) => sanitized(detail.unwrap_or(&reason)),
         };

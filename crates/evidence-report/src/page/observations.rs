@@ -9,7 +9,7 @@ use evidence_bundle::path::OBSERVATIONS;
 use evidence_view::sanitized;
 use evidence_view::words::{counted, grouped};
 
-use super::checks::Sections;
+use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections};
 use super::evidence::Key;
 use super::missing::Gathered;
 use super::room::{self, Room};
@@ -215,7 +215,10 @@ impl Observation {
             subject: sanitized(&observation.subject),
             kind: text::words_of(&observation.kind),
             outcome,
-            detail: sanitized(observation.detail.as_deref().unwrap_or_default()),
+            detail: match observation.reason.as_deref() {
+                Some(POPULATION_INCOMPLETE) => INCOMPLETE_LIST.to_owned(),
+                _ => sanitized(observation.detail.as_deref().unwrap_or_default()),
+            },
             artifact: observation.artifact.map(|file| (sanitized(&file.filename), sanitized(&file.checksum))),
             more: u64::try_from(observation.requests.len().saturating_sub(REQUESTS)).unwrap_or(u64::MAX),
             requests: observation.requests.iter().take(REQUESTS).map(Request::new).collect(),
