@@ -20,34 +20,82 @@ def printable(text):
     if len(text) > 2_000:
         text = text[:2_000] + " … (cut)"
     formula = text.lstrip()[:1] and text.lstrip()[0] in FORMULA
-    number = re.fullmatch(r"[0-9][-+/.,:eE 0-9]*", text) and not re.fullmatch(r"0|[1-9][0-9]{0,14}", text)
+    number = re.fullmatch(r"[0-9][-+/.,:eE 0-9]*", text) and not re.fullmatch(r"0|[1-9][0-9]{0,10}", text)
     return "'" + text if formula or number else text
 
 
+def document(bundle, path):
+    return json.loads((bundle / path).read_bytes())
+
+
+def origin(bundle):
+    manifest = document(bundle, "manifest.json")
+    return [manifest["organization"], manifest["bundle_id"]]
+
+
+def asked(request):
+    """The cells about a request: time, call, status, id."""
+    return [request["at"], f"{request['method']} {request['path']}", str(request.get("status", "")),
+            request.get("request_id", "")]
+
+
 def checks(bundle):
-    document = json.loads((bundle / "derived/normalized.json").read_bytes())
-    for control in document["controls"]:
+    last = {}
+    for row in document(bundle, "derived/observations.json")["observations"]:
+        if row["requests"]:
+            last[row["artifact"]["filename"] if "artifact" in row else row["id"]] = asked(row["requests"][-1])
+    for control in document(bundle, "derived/normalized.json")["controls"]:
         for check in control["checks"]:
             evidence = check["evidence"]
             files = [e["filename"] + (f"#{e['id']}" if "id" in e else "") for e in evidence]
+            requests = [last.get(e.get("id", e["filename"]), [""] * 4) for e in evidence]
+            cells = ["; ".join(texts) if any(texts) else "" for texts in zip(*requests)] or [""] * 4
             yield [control["id"], " ".join(control["criteria"][check["rule"]]), check["source"], check["rule"],
                    check["subject"], check["status"], check["reason"], check.get("expected", ""),
-                   check.get("actual", ""), "; ".join(files), "; ".join("sha256:" + e["checksum"] for e in evidence)]
+                   check.get("actual", ""), "; ".join(files), "; ".join("sha256:" + e["checksum"] for e in evidence),
+                   *cells, *origin(bundle)]
 
 
 def artifacts(bundle):
-    for row in json.loads((bundle / "manifest.json").read_bytes())["artifacts"]:
+    for row in document(bundle, "manifest.json")["artifacts"]:
         request = row["request"]
         yield [row["source"], row["artifact_type"], row["subject"], " ".join(row["controls"]), row["filename"],
                "sha256:" + row["checksum"], str(row["size_bytes"]), row["collected_at"], request["path"],
-               str(request["status"]), request.get("etag", ""), request.get("request_id", "")]
+               str(request["status"]), request.get("etag", ""), request.get("request_id", ""), *origin(bundle)]
 
 
 def population(bundle):
     yes = {True: "yes", False: "no", None: ""}
-    for row in json.loads((bundle / "derived/population.json").read_bytes())["members"]:
+    for row in document(bundle, "derived/population.json")["members"]:
         yield [row["source"], row["kind"], row["name"], row.get("id", ""), row.get("default_branch", ""),
-               yes[row.get("archived")], row.get("visibility", ""), yes[row["in_scope"]], row.get("reason", "")]
+               yes[row.get("archived")], row.get("visibility", ""), yes[row["in_scope"]], row.get("reason", ""),
+               *origin(bundle)]
+
+
+def observations(bundle):
+    for row in document(bundle, "derived/observations.json")["observations"]:
+        file = row.get("artifact")
+        start = [row["id"], row["source"], row["kind"], row["subject"], row["outcome"], row.get("reason", ""),
+                 row.get("detail", ""), file["filename"] if file else "", "sha256:" + file["checksum"] if file else ""]
+        for request in row["requests"] or [None]:
+            cells = [""] * 7
+            if request:
+                cells = [request["at"], request["method"], request["path"], str(request.get("status", "")),
+                         request.get("request_id", ""), request.get("message", ""), request.get("permission", "")]
+            yield [*start, *cells, *origin(bundle)]
+
+
+def events(bundle):
+    for row in document(bundle, "manifest.json")["artifacts"]:
+        if row["artifact_type"] == "user_lifecycle":
+            request = row["request"]
+            for event in document(bundle, row["filename"])["events"]:
+                actor, about = event["actor"], event["parameters"]
+                cells = [event.get("time"), event["name"], actor.get("email"), actor.get("callerType"),
+                         about.get("USER_EMAIL"), about.get("ROLE_NAME")]
+                yield [row["source"], *(cell or "" for cell in cells), row["filename"], "sha256:" + row["checksum"],
+                       row["collected_at"], request["path"], str(request["status"]), request.get("request_id", ""),
+                       *origin(bundle)]
 
 
 def read(path):
@@ -57,13 +105,14 @@ def read(path):
 
 def main():
     bundle, office = map(pathlib.Path, sys.argv[1:])
-    for name, rows in [("checks", checks), ("artifacts", artifacts), ("population", population)]:
+    tables = [checks, artifacts, population, observations, events]
+    for name, rows in [(rows.__name__, rows) for rows in tables]:
         path = bundle / "derived" / f"{name}.csv"
         header, *found = read(path)
         expected = [[printable(cell) for cell in row] for row in rows(bundle)]
         for number, (one, other) in enumerate(zip(found, expected)):
             assert one == other, f"{name}.csv, row {number + 1}: {one} instead of {other}"
-        assert len(found) == len(expected) > 0, f"{name}.csv: {len(found)} rows instead of {len(expected)}"
+        assert len(found) == len(expected) and (found or rows is events), f"{name}.csv: {len(found)} rows instead of {len(expected)}"
         raw = path.read_bytes()
         assert raw.startswith(b"\xef\xbb\xbf") == (not raw.isascii()), f"{name}.csv: the mark of UTF-8"
         shown = office / f"{name}.csv"

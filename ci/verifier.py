@@ -88,6 +88,9 @@ class Visit:
     def verify(self, bundle, terms=()):
         """Returns the verdict of the page: its report for programs, and its text."""
         page = self.page
+        # The form folds after a bundle was verified.
+        if page.locator("#unfold").is_visible():
+            page.locator("#unfold").click()
         page.locator("#terms").evaluate("form => form.reset()")
         page.locator("#terms details").evaluate("details => { details.open = true; }")
         for flag, value in terms:
@@ -230,7 +233,18 @@ def look(visit, bundle):
     report, _ = visit.verify(str(bundle), [("--public-key", str(KEY))])
     assert report["verdict"] == "verified", report
     page.locator("#terms details").evaluate("details => { details.open = false; }")
+    expect(page.locator("#terms")).to_be_hidden()
+    if "evidence " in page.locator("#verdict").inner_text():
+        visit.troubles.append("the verdict advises to run a command")
     visit.check("results")
+    # A count leads to its rows.
+    count = page.locator("#results").get_by_role("button").first
+    number = int(re.match(r"[\d,]+", count.inner_text())[0].replace(",", ""))
+    count.click()
+    expect(page.locator("#checks tbody tr")).to_have_count(min(number, 200))
+    page.get_by_role("tab", name="Scope").click()
+    expect(page.locator("#scope tbody tr").first).to_be_visible()
+    visit.check("scope")
 
     page.get_by_role("tab", name="Report").click()
     frame = page.frame_locator("#report iframe")
@@ -238,6 +252,8 @@ def look(visit, bundle):
     visit.check("report")
     page.get_by_role("tab", name="Checks").click()
     panel = page.locator("#checks")
+    panel.locator("form").evaluate("form => form.reset()")
+    panel.get_by_role("button", name="Show").click()
     expect(panel.locator("tbody tr").first).to_be_visible()
     visit.check("checks")
     panel.get_by_label("Status").select_option("fail")
@@ -264,6 +280,10 @@ def look(visit, bundle):
     visit.check("population")
     page.get_by_role("tab", name="Files").click()
     panel = page.locator("#files")
+    panel.get_by_label("Filter by path").fill("codeowners.json")
+    panel.get_by_role("button", name="Show").click()
+    panel.locator("tbody button").first.click()
+    expect(panel.get_by_label("Decoded contents")).to_contain_text("@")
     panel.get_by_label("Filter by path").fill("org_settings")
     panel.get_by_role("button", name="Show").click()
     expect(panel.locator("tbody tr")).to_have_count(1)

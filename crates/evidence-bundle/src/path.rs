@@ -28,13 +28,17 @@ pub const OBSERVATIONS: &str = "derived/observations.json";
 pub const POPULATION: &str = "derived/population.json";
 /// The settings that decided what was collected and how it was judged.
 pub const SCOPE: &str = "derived/scope.json";
-/// The file to read first: what the bundle is and how to check it. This file and the four below are optional; they
+/// The file to read first: what the bundle is and how to check it. This file and the six below are optional; they
 /// are derived from the documents and add nothing to them.
 pub const README: &str = "derived/README.txt";
 /// The artifacts as a table.
 pub const ARTIFACTS_CSV: &str = "derived/artifacts.csv";
 /// The checks as a table.
 pub const CHECKS_CSV: &str = "derived/checks.csv";
+/// Every event of the account logs, as a table for spreadsheets.
+pub const EVENTS_CSV: &str = "derived/events.csv";
+/// Every observation with its requests, as a table for spreadsheets.
+pub const OBSERVATIONS_CSV: &str = "derived/observations.csv";
 /// The population as a table.
 pub const POPULATION_CSV: &str = "derived/population.csv";
 /// The results as a page.

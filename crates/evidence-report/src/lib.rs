@@ -1,6 +1,6 @@
 //! The auditor's files of a bundle: the report, the tables and the README.
 //!
-//! They derive only from the bundle's other documents: no clock, no locale, no settings. The same documents give the
+//! They derive only from the bundle's other documents, and the table of events from its artifact: no clock, no locale, no settings. The same documents give the
 //! same bytes, so anyone can recreate and compare them. Long documents are read row by row, and pages show a bounded
 //! part of them.
 
@@ -13,14 +13,20 @@ mod table;
 
 use std::io::{self, Write};
 
-use evidence_bundle::path::{ARTIFACTS_CSV, CHECKS_CSV, POPULATION_CSV, README, REPORT};
+use evidence_bundle::path::{
+    ARTIFACTS_CSV, CHECKS_CSV, EVENTS_CSV, OBSERVATIONS_CSV, POPULATION_CSV, README, REPORT,
+};
 
 pub use documents::{Documents, Unknown};
 pub use frame::{as_signed, with_inner_links, without_links};
 pub use kept::{Kept, Signed};
 
+/// The address of the project, where rules, formats and releases are documented.
+const PROJECT: &str = env!("CARGO_PKG_REPOSITORY");
+
 /// The paths of the auditor's files, in the order of the archive.
-pub const VIEWS: [&str; 5] = [README, ARTIFACTS_CSV, CHECKS_CSV, POPULATION_CSV, REPORT];
+pub const VIEWS: [&str; 7] =
+    [README, ARTIFACTS_CSV, CHECKS_CSV, EVENTS_CSV, OBSERVATIONS_CSV, POPULATION_CSV, REPORT];
 
 /// Whether the file with this path is one of the auditor's files.
 pub fn is_view(path: &str) -> bool {
@@ -37,6 +43,8 @@ pub fn write(path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::
         README => readme::write(documents, out),
         ARTIFACTS_CSV => table::artifacts(documents, out),
         CHECKS_CSV => table::checks(documents, out),
+        EVENTS_CSV => table::events(documents, out),
+        OBSERVATIONS_CSV => table::observations(documents, out),
         POPULATION_CSV => table::population(documents, out),
         REPORT => page::write(documents, out),
         _ => Err(io::Error::from(io::ErrorKind::NotFound)),

@@ -3,14 +3,19 @@
 use std::io::{self, Write};
 
 use askama::Template;
-use evidence_bundle::path::POPULATION;
+use evidence_bundle::document::{RuleRecord, ScopeRecord};
+use evidence_bundle::path::{POPULATION, SCOPE};
 use evidence_view::{sanitized, scope};
 use serde::de::IgnoredAny;
 
+use crate::PROJECT;
 use crate::documents::{Documents, head, whole};
+use crate::page::purpose;
 
 /// The column of the values.
 const VALUE: usize = 15;
+/// The column of a rule's texts.
+const SHEET: usize = 15;
 /// The column of the key, which is longer than other values.
 const KEY: usize = 2;
 /// The width of a line.
@@ -20,6 +25,9 @@ const COLUMNS: usize = 80;
 #[derive(Template)]
 #[template(path = "README.txt", escape = "none")]
 struct Readme {
+    purpose: String,
+    project: &'static str,
+    rules: Vec<RuleSheet>,
     scopes: Vec<String>,
     organization: String,
     bundle_id: String,
@@ -29,10 +37,34 @@ struct Readme {
     complete: bool,
 }
 
+/// What a rule reads, judges and does not check.
+struct RuleSheet {
+    name: String,
+    reads: String,
+    expected: String,
+    not_checked: String,
+}
+
+impl RuleSheet {
+    fn new(rule: &RuleRecord) -> RuleSheet {
+        let text = |text: &str| wrapped(&sanitized(text), SHEET);
+        RuleSheet {
+            name: wrapped(&format!("{} (control {}, version {})", rule.code, rule.control, rule.version), 0),
+            reads: text(&rule.reads),
+            expected: text(&format!("requires: {}", rule.expected)),
+            not_checked: text(&rule.not_checked),
+        }
+    }
+}
+
 pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
     let manifest = head(documents)?;
     let population: evidence_bundle::document::Population<IgnoredAny> = whole(documents, POPULATION)?;
+    let scope: ScopeRecord = whole(documents, SCOPE)?;
     let readme = Readme {
+        purpose: wrapped(&purpose(&manifest.framework), 0),
+        project: PROJECT,
+        rules: scope.rules.iter().map(RuleSheet::new).collect(),
         scopes: population.sources.iter().map(|source| wrapped(&scope::sentence(source), VALUE)).collect(),
         organization: folded(&manifest.organization, VALUE),
         bundle_id: folded(&manifest.bundle_id, VALUE),

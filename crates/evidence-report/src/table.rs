@@ -1,4 +1,8 @@
-//! The tables for spreadsheets.
+//! The tables for spreadsheets. Every row names its organization and bundle, so that a copied row keeps its origin.
+
+mod events;
+mod observations;
+mod requests;
 
 use std::io::{self, Write};
 
@@ -7,30 +11,58 @@ use evidence_bundle::path::{MANIFEST, NORMALIZED, POPULATION};
 use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Row, Table};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _};
 
-use crate::documents::{Documents, rows, unknown};
+use self::requests::Requests;
+use crate::documents::{Documents, head, rows, unknown};
 
-/// `derived/checks.csv`
+pub(crate) use self::events::events;
+pub(crate) use self::observations::observations;
+
+/// The columns that every table ends with.
+const ORIGIN: [&str; 2] = ["organization", "bundle_id"];
+
+/// The cells of [`ORIGIN`].
+struct Origin(String, String);
+
+impl Origin {
+    fn of(documents: &dyn Documents) -> io::Result<Origin> {
+        head(documents).map(|manifest| Origin(manifest.organization, manifest.bundle_id))
+    }
+
+    fn cells(&self) -> [&str; 2] {
+        [&self.0, &self.1]
+    }
+}
+
+/// `derived/checks.csv`: the columns of every table of checks, and the requests behind the evidence.
 pub(crate) fn checks(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    mark(documents, NORMALIZED, out)?;
-    let mut table = Some(Table::of::<_, CheckRow<'_>>(out)?);
+    let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
+    mark(documents, &[NORMALIZED, MANIFEST], out)?;
+    let columns = [&requests::COLUMNS[..], &ORIGIN].concat();
+    let mut table = Some(Table::with::<_, CheckRow<'_>>(out, &columns)?);
     documents.open(NORMALIZED, &mut |contents| {
         let Some(table) = table.take() else { return Ok(()) };
-        let mut checks = EachCheck::new(Sink(table));
+        let mut checks = EachCheck::new(Sink { table, origin: &origin, requests: &requests });
         checks.file(NORMALIZED, contents)?;
         if !checks.known {
             return Err(unknown(NORMALIZED));
         }
-        checks.sink.0.finish().map(|_| ())
+        checks.sink.table.finish().map(|_| ())
     })
 }
 
-struct Sink<W: Write>(Table<W>);
+struct Sink<'a, W: Write> {
+    table: Table<W>,
+    origin: &'a Origin,
+    requests: &'a Requests,
+}
 
-impl<W: Write> CheckSink for Sink<W> {
+impl<W: Write> CheckSink for Sink<'_, W> {
     fn control(&mut self, _: &ControlHead) {}
 
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
-        self.0.row(&CheckRow(control, &check))
+        let requests = self.requests.of(&check.evidence);
+        let requests = requests.each_ref().map(String::as_str);
+        self.table.row_with(&CheckRow(control, &check), &[&requests[..], &self.origin.cells()].concat())
     }
 }
 
@@ -50,14 +82,24 @@ fn list<const COLUMNS: usize, R: Row<COLUMNS> + serde::de::DeserializeOwned>(
     name: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    mark(documents, path, out)?;
-    let mut table = Table::of::<COLUMNS, R>(out)?;
-    rows(documents, path, name, |row: R| table.row(&row))?;
+    let origin = Origin::of(documents)?;
+    mark(documents, &[path, MANIFEST], out)?;
+    let mut table = Table::with::<COLUMNS, R>(out, &ORIGIN)?;
+    rows(documents, path, name, |row: R| table.row_with(&row, &origin.cells()))?;
     table.finish().map(|_| ())
 }
 
-/// Begins a table with a UTF-8 byte-order mark if its document has a character outside ASCII.
-fn mark(documents: &dyn Documents, path: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Begins a table with a UTF-8 byte-order mark if one of its documents has a character outside ASCII.
+fn mark(documents: &dyn Documents, paths: &[&str], out: &mut dyn Write) -> io::Result<()> {
+    for path in paths {
+        if !is_ascii(documents, path)? {
+            return out.write_all(BYTE_ORDER_MARK.as_bytes());
+        }
+    }
+    Ok(())
+}
+
+fn is_ascii(documents: &dyn Documents, path: &str) -> io::Result<bool> {
     let mut is_ascii = true;
     documents.open(path, &mut |contents| {
         let mut buffer = [0; 8 << 10];
@@ -71,5 +113,5 @@ fn mark(documents: &dyn Documents, path: &str, out: &mut dyn Write) -> io::Resul
             is_ascii &= bytes.is_ascii();
         }
     })?;
-    if is_ascii { Ok(()) } else { out.write_all(BYTE_ORDER_MARK.as_bytes()) }
+    Ok(is_ascii)
 }

@@ -1,13 +1,14 @@
 //! The report as a browser parses it: no scripts, no external links, all text is data, and every link has a target.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
+mod made;
+
+use std::collections::BTreeSet;
 
 use evidence_bundle::text::is_deceptive;
-use evidence_report::Documents;
-use html5gum::{DefaultEmitter, HtmlString, Token, Tokenizer};
 use serde_json::{Value, json};
+
+use self::made::{Made, Page, Row, bundle, check, decoded, made};
 
 /// Names that hosts and attackers could choose.
 const HOSTILE: [&str; 9] = [
@@ -21,236 +22,6 @@ const HOSTILE: [&str; 9] = [
     "acme.example/with spaces",
     "acme/\u{ad}w\u{3164}e\u{fffe}b\u{fdd0}\u{e0041}\u{1ffff}\u{a0}",
 ];
-
-/// The void elements of HTML that the page uses.
-const VOID: [&str; 4] = ["br", "col", "meta", "wbr"];
-
-/// The documents of a made-up bundle, by path.
-#[derive(Default)]
-struct Made(BTreeMap<String, String>);
-
-impl Documents for Made {
-    fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()> {
-        let text = self.0.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        read(&mut text.as_bytes())
-    }
-}
-
-/// A check of a made-up bundle.
-#[derive(Clone)]
-struct Row {
-    status: &'static str,
-    reason: String,
-    subject: String,
-    actual: String,
-}
-
-fn check(status: &'static str, subject: impl Into<String>) -> Row {
-    let reason = if status == "pass" { "ok" } else { "branch_unprotected" };
-    Row { status, reason: reason.to_owned(), subject: subject.into(), actual: "as found".to_owned() }
-}
-
-/// A bundle with these checks of one control, with `text` in every free text.
-fn bundle(checks: &[Row], text: &str) -> Made {
-    let digest = "ab".repeat(32);
-    let count = |status: &str| checks.iter().filter(|check| check.status == status).count();
-    let counts = json!({
-        "pass": count("pass"), "fail": count("fail"),
-        "not_verifiable": count("not_verifiable"), "not_applicable": count("not_applicable"),
-    });
-    let file = |index: usize| format!("sources/codehost/repo_{index}%20_x.json");
-    // Failures rest on an observation without an artifact.
-    let evidence = |index: usize, check: &Row| match check.status {
-        "fail" => {
-            json!([{"filename": "derived/observations.json", "checksum": digest, "id": format!("codehost:{index}")}])
-        }
-        _ => json!([{"filename": file(index), "checksum": digest}]),
-    };
-    let rows: Vec<String> = checks.iter().enumerate().map(|(index, check)| {
-        json!({
-            "rule": "branch-protection", "source": "codehost", "subject": check.subject, "status": check.status,
-            "reason": check.reason, "expected": text, "actual": check.actual, "evidence": evidence(index, check),
-        }).to_string()
-    }).collect();
-    let worst = if count("fail") > 0 { "fail" } else { "pass" };
-    // The order of the members matters: a whole comes before its parts.
-    let normalized = format!(
-        r#"{{"schema_version":"1.0","framework":"soc2_type1","summary":{{"controls":{{"pass":0,"fail":1,"not_verifiable":0,"not_applicable":0}},"checks":{counts}}},"controls":[{{"id":"CC7.2","title":{title},"status":"{worst}","reason":"ok","criteria":{{"branch-protection":["CC8.1"]}},"evidence":[],"checks":[{rows}]}}]}}"#,
-        title = json!(text),
-        rows = rows.join(",\n"),
-    );
-    let request = json!({
-        "method": "GET", "path": format!("/repos/{text}"), "status": 404, "message": text, "request_id": text,
-        "at": "2026-11-23T01:37:43Z",
-    });
-    let observations: Vec<Value> = checks.iter().enumerate().map(|(index, check)| match check.status {
-        "fail" => json!({
-            "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
-            "outcome": "nothing", "reason": "not_found", "detail": text, "requests": vec![request.clone(); 25],
-        }),
-        _ => json!({
-            "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
-            "outcome": "artifact", "artifact": {"filename": file(index), "checksum": digest}, "requests": [request.clone()],
-        }),
-    }).collect();
-    let hints: Vec<Value> = checks.iter().enumerate().filter(|(_, check)| check.status == "fail").map(|(index, check)| json!({
-        "id": format!("CC7.2:{}:{}", check.reason, check.subject), "control": "CC7.2", "severity": "high",
-        "category": "missing", "source": "codehost", "subject": check.subject, "title": text, "detail": text,
-        "remediation": format!("Protect it: {text}"), "evidence": evidence(index, check),
-    })).collect();
-    let member = |name: &str, in_scope: bool| {
-        let mut member =
-            json!({"source": "codehost", "kind": "repository", "name": name, "in_scope": in_scope});
-        if !in_scope {
-            member["reason"] = json!("excluded");
-        }
-        member
-    };
-    let mut members: Vec<Value> = checks.iter().map(|check| member(&check.subject, true)).collect();
-    members.push(member(text, false));
-    let tool = json!({"name": "evidence", "version": "0.1.0"});
-    let documents = [
-        ("derived/normalized.json", normalized),
-        ("derived/observations.json", json!({"schema_version": "1.0", "observations": observations}).to_string()),
-        ("derived/hints.json", json!({"schema_version": "1.0", "hints": hints}).to_string()),
-        ("derived/population.json", json!({
-            "schema_version": "1.0",
-            "sources": [{"source": "codehost", "scope": "chosen", "organization": text, "kind": "repository",
-                "listed": members.len(), "members": members.len(), "in_scope": checks.len(), "host_total": members.len(),
-                "host_totals": {"public_repos": 1, "total_private_repos": checks.len()}}],
-            "members": members,
-        }).to_string()),
-        ("derived/scope.json", json!({
-            "schema_version": "1.0", "framework": "soc2_type1", "organization": text, "tool": tool,
-            "sources": [{"source": "codehost", "controls": ["CC7.2"], "settings": {"repos": "*", "branch": text}}],
-            "rules": [{"code": "branch-protection", "version": 1, "control": "CC7.2", "expected": text}],
-        }).to_string()),
-        ("manifest.json", json!({
-            "bundle_version": "1.0", "tool_version": "0.1.0", "created_at": "2026-11-23T01:37:47Z",
-            "framework": "soc2_type1", "controls": ["CC7.2"], "sources": ["codehost"], "artifacts": [], "files": [],
-            "signer": {"algorithm": "Ed25519", "public_key": "", "key_id": format!("sha256:{digest}")},
-            "bundle_id": "f5d9e117-307a-85ba-abbd-58a724380110", "organization": text, "complete": false,
-            "warnings": [{"code": "blocked", "message": text, "source": "codehost", "subject": text}],
-            "excluded": [{"filename": text, "rule": text}],
-            "errors": [{"code": "host_error", "message": text, "source": "codehost", "subject": text}],
-        }).to_string()),
-        ("run.json", json!({
-            "started_at": "2026-11-23T01:37:42Z", "completed_at": "2026-11-23T01:37:47Z", "duration_seconds": 5,
-            "hostname": text, "platform": "linux-x86_64", "tool": tool, "command": ["evidence", text],
-            "config": {"path": text, "sha256": digest}, "exit_code": 3,
-            "sources": [{
-                "name": "codehost", "api_url": "https://host.example/", "identity": {"login": text, "scopes": text},
-                "discovered": 1, "in_scope": 1, "requested": 5, "collected": 2, "not_found": 1, "denied": 1, "failed": 1,
-                "excluded": 0, "requests": 9, "retries": 0, "revalidated": 0, "paused_seconds": 0,
-            }],
-        }).to_string()),
-        ("derived/checks.csv", String::new()),
-        ("derived/artifacts.csv", String::new()),
-        ("derived/population.csv", String::new()),
-        ("derived/README.txt", String::new()),
-    ];
-    let mut made: BTreeMap<String, String> =
-        documents.into_iter().map(|(path, text)| (path.to_owned(), text)).collect();
-    made.extend((0..checks.len()).map(|index| (file(index), String::new())));
-    Made(made)
-}
-
-fn made(documents: &Made, path: &str) -> String {
-    let mut out = Vec::new();
-    evidence_report::write(path, documents, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
-/// An element: its name, its attributes and all text inside it.
-struct Element {
-    name: String,
-    attributes: BTreeMap<String, String>,
-    text: String,
-}
-
-/// The page as an HTML5 tokenizer reads it.
-struct Page {
-    source: String,
-    elements: Vec<Element>,
-}
-
-impl Page {
-    fn of(documents: &Made) -> Page {
-        Page::parse(made(documents, "derived/report.html"))
-    }
-
-    fn parse(source: String) -> Page {
-        let elements = elements(&source);
-        Page { source, elements }
-    }
-
-    fn all(&self, name: &str) -> impl Iterator<Item = &Element> {
-        self.elements.iter().filter(move |element| element.name == name)
-    }
-
-    fn values(&self, attribute: &str) -> impl Iterator<Item = &str> {
-        self.elements.iter().filter_map(move |element| element.attributes.get(attribute).map(String::as_str))
-    }
-
-    fn text(&self) -> &str {
-        self.all("body").next().map_or("", |body| &body.text)
-    }
-}
-
-/// Every element, in the order of the start tags. Each must have its own end tag, which is stricter than HTML, so that
-/// the nesting is unambiguous.
-fn elements(source: &str) -> Vec<Element> {
-    let mut emitter = DefaultEmitter::default();
-    emitter.naively_switch_states(true);
-    let text = |bytes: HtmlString| String::from_utf8(bytes.to_vec()).unwrap();
-    let (mut elements, mut open): (Vec<Element>, Vec<usize>) = (Vec::new(), Vec::new());
-    for token in Tokenizer::new_with_emitter(source, emitter).flatten() {
-        match token {
-            Token::StartTag(tag) => {
-                let name = text(tag.name);
-                let drawn = open.iter().any(|place| elements[*place].name == "svg");
-                if !(VOID.contains(&name.as_str()) || drawn && tag.self_closing) {
-                    open.push(elements.len());
-                }
-                let attributes =
-                    tag.attributes.into_iter().map(|(name, value)| (text(name), text(value.value)));
-                elements.push(Element { name, attributes: attributes.collect(), text: String::new() });
-            }
-            Token::EndTag(tag) => {
-                let name = text(tag.name);
-                let place = open.pop().unwrap_or_else(|| panic!("{name} is closed and not open"));
-                assert_eq!(elements[place].name, name, "the inner element is closed first");
-            }
-            Token::String(string) => {
-                let string = text(string.value);
-                open.iter().for_each(|place| elements[*place].text.push_str(&string));
-            }
-            Token::Comment(_) | Token::Doctype(_) => {}
-            Token::Error(error) => panic!("{}", error.value),
-        }
-    }
-    assert!(open.is_empty() && source.starts_with("<!doctype html>"));
-    elements
-}
-
-fn decoded(path: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        match (first, tail) {
-            (b'%', [high, low, after @ ..]) => {
-                let hex = format!("{}{}", char::from(*high), char::from(*low));
-                bytes.push(u8::from_str_radix(&hex, 16).unwrap());
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap()
-}
 
 /// Checks that apply to every report.
 fn is_sound(page: &Page, documents: &Made) {
@@ -329,7 +100,7 @@ fn a_report_says_what_the_documents_say() {
         (created.text.as_str(), created.attributes["datetime"].as_str()),
         ("2026-11-23 01:37:47 UTC", "2026-11-23T01:37:47Z")
     );
-    assert!(text.contains("Incomplete. 2 of 5 requested settings could not be read or were left out."));
+    assert!(text.contains("Incomplete. 1 of 5 requested settings is missing. What is missing"));
     assert!(text.contains("Scope: 5 of 6 repositories of acme; 1 excluded"));
     assert!(text.contains("What to do: Protect it: acme"));
     assert!(text.contains("and 5 more requests in observations.json"));
@@ -340,6 +111,111 @@ fn a_report_says_what_the_documents_say() {
         assert!(page.all("th").any(|header| header.text == check.subject), "{}", check.subject);
     }
     assert_eq!(page.source, made(&documents, "derived/report.html"), "the same documents, the same bytes");
+}
+
+/// The banner's number, the list and its captions count the same settings; a fact is said once.
+#[test]
+fn what_is_missing_adds_up_and_is_said_once() {
+    let row =
+        |subject: &str, reason: &str| Row { reason: reason.to_owned(), ..check("not_verifiable", subject) };
+    let checks = [
+        row("acme/a", "permission_denied"),
+        row("acme/b", "permission_denied"),
+        row("acme/c", "blocked"),
+        row("acme", "population_incomplete"),
+        check("fail", "acme/d"),
+    ];
+    let mut documents = bundle(&checks, "6 of 14 repositories");
+    let observations = documents.0.get_mut("derived/observations.json").unwrap();
+    let mut value: Value = serde_json::from_str(observations).unwrap();
+    value["observations"][2]["outcome"] = json!("not_asked");
+    *observations = value.to_string();
+    let manifest = documents.0.get_mut("manifest.json").unwrap();
+    let mut value: Value = serde_json::from_str(manifest).unwrap();
+    let row = |code: &str, subject: &str| json!({"code": code, "message": "said", "source": "codehost", "subject": subject});
+    value["excluded"] = json!([]);
+    value["errors"] = json!([row("blocked", "acme/c"), row("control_not_collected", "CC6.1")]);
+    value["warnings"] = json!([
+        row("population_incomplete", "acme"),
+        row("permission_denied", "acme/a"),
+        row("branch_unprotected", "acme/d"),
+        row("clock_skewed", "acme"),
+    ]);
+    *manifest = value.to_string();
+    let page = Page::of(&documents);
+    is_sound(&page, &documents);
+    let text = page.text();
+    assert_eq!(text.matches("4 of 5 requested settings are missing").count(), 3, "banner, question and list");
+    let captions: Vec<&str> = page.all("caption").map(|caption| caption.text.as_str()).collect();
+    for caption in [
+        "Denied: the credentials may not read it (3)",
+        "Not asked: nothing like it could be read (1)",
+        "Other errors (1)",
+        "Warnings (1)",
+    ] {
+        assert!(captions.contains(&caption), "{caption}: {captions:?}");
+    }
+    assert!(text.contains("control_not_collected") && text.contains("clock_skewed"));
+    assert_eq!(page.all("code").filter(|code| code.text == "population_incomplete").count(), 1, "its reason");
+    assert_eq!(
+        text.matches("see the scope at the top").count(),
+        3,
+        "the check, the setting and the observation"
+    );
+}
+
+/// Failed checks are numbered exceptions before everything else, the criterion comes first, and requests are an annex.
+#[test]
+fn exceptions_come_first() {
+    let other = Row { reason: "reviews_not_required".to_owned(), ..check("fail", "acme/z") };
+    let checks = [check("pass", "acme/a"), check("fail", "acme/b"), check("fail", "acme/c"), other];
+    let page = Page::of(&bundle(&checks, "acme"));
+    let numbered: Vec<&str> = page
+        .all("td")
+        .filter(|cell| cell.attributes.get("class").is_some_and(|class| class == "no"))
+        .map(|cell| cell.text.as_str())
+        .collect();
+    assert_eq!(numbered, ["1", "2", "3"]);
+    let headings: Vec<&str> = page.all("h2").map(|heading| heading.text.as_str()).collect();
+    let place = |name: &str| headings.iter().position(|heading| *heading == name).unwrap();
+    assert!(
+        place("Exceptions") < place("Not verifiable") && place("Not verifiable") < place("What is missing")
+    );
+    assert!(place("What is missing") < place("Passed and not applicable"));
+    assert_eq!(headings.last(), Some(&"Annex: requests"));
+    assert!(page.all("h3").any(|heading| heading.text.contains("CC8.1: Branch not protected")));
+    let by_criterion = page.source.find(">By criterion<").unwrap();
+    assert!(by_criterion < page.source.find(">By control<").unwrap());
+    let title = &page.all("title").next().unwrap().text;
+    assert!(
+        title.starts_with("Evidence for a SOC 2 Type 1 examination; not a SOC 2 report: acme"),
+        "{title}"
+    );
+    assert!(!page.text().contains("Criteria met") && page.text().contains("Rule met"));
+}
+
+#[test]
+fn the_ten_questions_have_answers() {
+    let mut documents = bundle(&[check("pass", "acme/a")], "acme");
+    let questions = |documents: &Made| {
+        let page = Page::of(documents);
+        is_sound(&page, documents);
+        let list = page
+            .all("ol")
+            .find(|list| list.attributes.get("class").is_some_and(|class| class == "questions"));
+        list.unwrap().text.clone()
+    };
+    let text = questions(&documents);
+    assert_eq!(text.matches("Details: ").count(), 10);
+    assert!(text.contains("Prepared by: not recorded"));
+    assert!(text.contains("Account behind the credentials of codehost: acme"));
+    assert!(text.contains("repos: all"), "{text}");
+    assert!(text.contains("None of the 5 requested settings is missing."));
+    let run = documents.0.get_mut("run.json").unwrap();
+    let mut value: Value = serde_json::from_str(run).unwrap();
+    value["sources"][0]["identity"].as_object_mut().unwrap().remove("login");
+    *run = value.to_string();
+    assert!(questions(&documents).contains("Account behind the credentials of codehost: not recorded"));
 }
 
 #[test]
@@ -468,14 +344,12 @@ fn a_page_has_at_most_5_mb_and_counts_what_it_leaves_out() {
     assert!(html.len() < 5_000_000, "{}", html.len());
     let groups = html.matches("<tr class=\"head").count();
     assert!(groups > 50, "{groups}");
-    let left_out = format!("{} more checks with other rules or reasons", grouped(4_000 - groups));
-    assert!(html.contains(&left_out), "{left_out}");
-    assert!(html.contains("Checks that this page does not list"));
+    let more = html.match_indices(" more checks with other rules or reasons").map(|(end, _)| {
+        let digits = html[..end].rsplit('>').next().unwrap().replace(',', "");
+        digits.parse::<usize>().unwrap()
+    });
+    assert_eq!(more.sum::<usize>(), 4_000 - groups);
     // A page of a usual size leaves nothing out.
     let html = made(&bundle(&checks[..20], "text"), "derived/report.html");
     assert!(!html.contains("with other rules or reasons") && !html.contains("left out here"));
-}
-
-fn grouped(number: usize) -> String {
-    format!("{},{:03}", number / 1_000, number % 1_000)
 }

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use evidence_bundle::document::{Normalized, Population};
-use evidence_bundle::path::{CHECKS_CSV, MANIFEST, NORMALIZED, POPULATION, POPULATION_CSV};
+use evidence_bundle::path::{
+    ARTIFACTS_CSV, CHECKS_CSV, EVENTS_CSV, MANIFEST, NORMALIZED, OBSERVATIONS, OBSERVATIONS_CSV, POPULATION,
+    POPULATION_CSV,
+};
 use evidence_report::Documents;
 use serde_json::json;
 
@@ -59,9 +62,41 @@ fn documents(names: &[&str]) -> Memory {
     // In the order of the format: a control's own fields come before its checks.
     let normalized: Normalized = serde_json::from_value(normalized).unwrap();
     let population: Population = serde_json::from_value(population).unwrap();
-    let bytes = [serde_json::to_vec(&normalized).unwrap(), serde_json::to_vec(&population).unwrap()];
-    Memory([NORMALIZED, POPULATION].into_iter().zip(bytes).collect())
+    let request = |name: &str, at: &str| json!({"method": "GET", "path": name, "status": 200, "message": name, "request_id": "00A1:2", "at": at});
+    let observation = |name: &&str| {
+        json!({"id": "codehost:1", "source": "codehost", "subject": name, "kind": "branch_protection",
+            "outcome": "denied", "reason": "blocked", "detail": name,
+            "requests": [request(name, "2026-11-23T01:37:43Z"), request(name, "2026-11-23T01:37:44Z")]})
+    };
+    let without = json!({"id": "codehost:2", "source": "codehost", "subject": "x", "kind": "codeowners",
+        "outcome": "not_asked", "requests": []});
+    let mut observations: Vec<_> = names.iter().map(observation).collect();
+    observations.push(without);
+    let event = |name: &&str| {
+        json!({"time": "2026-11-22T00:00:00Z", "name": "CREATE_USER", "actor": {"email": name},
+            "parameters": {"USER_EMAIL": name}, "uniqueQualifier": "1"})
+    };
+    let manifest = json!({"bundle_version": "1.0", "tool_version": "0.1.0", "created_at": "2026-11-23T01:37:47Z",
+        "framework": "soc2_type1", "controls": [], "sources": [], "files": [],
+        "artifacts": [{"filename": LOG, "source": "altcloud", "artifact_type": "user_lifecycle",
+            "collected_at": "2026-11-23T01:37:45Z", "controls": ["CC6.6"], "checksum": "2".repeat(64),
+            "size_bytes": 12, "subject": "example", "request": {"path": "/activity", "status": 200}}],
+        "signer": {"algorithm": "Ed25519", "public_key": "", "key_id": "sha256:0"}, "bundle_id": "b-1",
+        "organization": "acme", "complete": true, "warnings": [], "excluded": [], "errors": []});
+    Memory(BTreeMap::from([
+        (NORMALIZED, serde_json::to_vec(&normalized).unwrap()),
+        (POPULATION, serde_json::to_vec(&population).unwrap()),
+        (
+            OBSERVATIONS,
+            serde_json::to_vec(&json!({"schema_version": "1.0", "observations": observations})).unwrap(),
+        ),
+        (MANIFEST, serde_json::to_vec(&manifest).unwrap()),
+        (LOG, serde_json::to_vec(&json!({"events": names.iter().map(event).collect::<Vec<_>>()})).unwrap()),
+    ]))
 }
+
+/// The artifact with events.
+const LOG: &str = "sources/altcloud/user_lifecycle.json";
 
 fn table(documents: &Memory, path: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -94,13 +129,44 @@ fn what_is_read_back_is_what_was_written() {
             cell,
             file,
             &sha256,
+            "; 2026-11-23T01:37:44Z",
+            &format!("; GET {}", NAMES[NAMES.len() - 1].0),
+            "; 200",
+            "; 00A1:2",
+            "acme",
+            "b-1",
         ];
         assert_eq!(row, &expected);
     }
     let population = read(&table(&documents, POPULATION_CSV));
     for ((_, cell), row) in NAMES.iter().zip(&population[1..]) {
-        assert_eq!(row, &["codehost", "repository", cell, "'007", "", "no", "", "yes", ""]);
+        assert_eq!(row, &["codehost", "repository", cell, "'007", "", "no", "", "yes", "", "acme", "b-1"]);
     }
+    // A row per request, and one for an observation without any.
+    let observations = read(&table(&documents, OBSERVATIONS_CSV));
+    assert_eq!(observations.len(), 2 * NAMES.len() + 2);
+    for ((_, cell), rows) in NAMES.iter().zip(observations[1..].chunks(2)) {
+        for (row, at) in rows.iter().zip(["2026-11-23T01:37:43Z", "2026-11-23T01:37:44Z"]) {
+            let start =
+                ["codehost:1", "codehost", "branch_protection", cell, "denied", "blocked", cell, "", ""];
+            let end = [at, "GET", cell, "200", "00A1:2", cell, "", "acme", "b-1"];
+            assert_eq!(row, &[start, end].concat());
+        }
+    }
+    let last = &observations[observations.len() - 1];
+    assert_eq!((last[0].as_str(), last[4].as_str(), last[9].as_str()), ("codehost:2", "not_asked", ""));
+    let events = read(&table(&documents, EVENTS_CSV));
+    for ((_, cell), row) in NAMES.iter().zip(&events[1..]) {
+        let start = ["altcloud", "2026-11-22T00:00:00Z", "CREATE_USER", cell, "", cell, "", LOG];
+        assert_eq!(row[..8], start);
+        assert_eq!(row[9..], ["2026-11-23T01:37:45Z", "/activity", "200", "", "acme", "b-1"]);
+    }
+    // Without such an artifact, the table has only its header.
+    let mut without = documents;
+    let manifest = String::from_utf8(without.0.remove(MANIFEST).unwrap()).unwrap();
+    without.0.insert(MANIFEST, manifest.replace("user_lifecycle\"", "admin_roles\"").into_bytes());
+    assert_eq!(read(&table(&without, EVENTS_CSV)).len(), 1);
+    assert_eq!(read(&table(&without, ARTIFACTS_CSV))[1][12..], ["acme", "b-1"]);
 }
 
 #[test]
@@ -126,13 +192,23 @@ fn a_long_cell_says_that_it_was_cut() {
 
 #[test]
 fn a_document_of_another_form_is_no_empty_table() {
-    for (path, document) in [(CHECKS_CSV, NORMALIZED), (POPULATION_CSV, POPULATION)] {
-        for content in [&b"{"[..], b"[]", b"{\"controls\": 1, \"members\": 1}"] {
-            let documents = Memory(BTreeMap::from([(document, content.to_vec())]));
+    for (path, document) in [
+        (CHECKS_CSV, NORMALIZED),
+        (CHECKS_CSV, OBSERVATIONS),
+        (OBSERVATIONS_CSV, OBSERVATIONS),
+        (EVENTS_CSV, LOG),
+        (POPULATION_CSV, POPULATION),
+    ] {
+        for content in
+            [&b"{"[..], b"[]", b"{\"controls\": 1, \"members\": 1, \"observations\": 1, \"events\": 1}"]
+        {
+            let mut documents = documents(&["acme/web"]);
+            documents.0.insert(document, content.to_vec());
             let error = evidence_report::write(path, &documents, &mut Vec::new()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{path}: {error}");
         }
-        let missing = Memory(BTreeMap::from([(MANIFEST, Vec::new())]));
+        let mut missing = documents(&["acme/web"]);
+        missing.0.remove(document);
         let error = evidence_report::write(path, &missing, &mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound, "{path}");
     }

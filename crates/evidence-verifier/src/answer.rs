@@ -1,5 +1,6 @@
 //! The answers to the page.
 
+use evidence_bundle::document::Counts;
 use evidence_view::sanitized;
 use evidence_view::verdict::{Report, Verdict};
 use serde::Serialize;
@@ -65,8 +66,14 @@ pub(crate) struct Verified<'a> {
 pub(crate) struct Contents {
     pub(crate) bundle_id: String,
     pub(crate) tool_version: String,
+    /// The results by criterion; absent if they have an unknown form.
+    pub(crate) criteria: Option<Vec<CriterionCounts>>,
     /// The results by control; absent if they have an unknown form.
     pub(crate) controls: Option<Vec<ControlCounts>>,
+    /// The scope of each source.
+    pub(crate) scopes: Vec<ScopeShown>,
+    /// Whether the signer says that everything requested was read.
+    pub(crate) complete: bool,
     pub(crate) checks: usize,
     /// The number of members of the population; absent if it has an unknown form.
     pub(crate) members: Option<usize>,
@@ -84,6 +91,31 @@ pub(crate) struct Contents {
     pub(crate) kinds: Vec<String>,
 }
 
+/// The scope of a source.
+#[derive(Debug, Serialize)]
+pub(crate) struct ScopeShown {
+    pub(crate) source: String,
+    pub(crate) sentence: String,
+    /// `whole`, `chosen`, `partial`, `unconfirmed` or `unreached`.
+    pub(crate) scope: &'static str,
+    pub(crate) kind: String,
+    pub(crate) listed: u64,
+    pub(crate) in_scope: u64,
+    /// How many the host counts, if it reports that.
+    pub(crate) host_total: Option<u64>,
+}
+
+/// A criterion with the counts of the checks that are commonly filed under it, by status.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct CriterionCounts {
+    pub(crate) id: String,
+    /// The rules of its checks.
+    pub(crate) rules: String,
+    /// The code of the most urgent status.
+    pub(crate) status: &'static str,
+    pub(crate) counts: Counts,
+}
+
 /// A control with the counts of its checks by status.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ControlCounts {
@@ -93,7 +125,7 @@ pub(crate) struct ControlCounts {
     /// The code of the status.
     pub(crate) status: &'static str,
     pub(crate) reason: String,
-    pub(crate) counts: String,
+    pub(crate) counts: Counts,
 }
 
 /// A report made from the documents of a bundle.
@@ -163,4 +195,6 @@ pub(crate) struct FileText {
     pub(crate) sha256: String,
     /// Its text, with deceptive characters escaped; absent if it is too large or not UTF-8.
     pub(crate) text: Option<String>,
+    /// The text that it holds in base64, such as that of a CODEOWNERS file.
+    pub(crate) decoded: Option<String>,
 }

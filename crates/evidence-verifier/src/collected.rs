@@ -1,13 +1,13 @@
 //! Data of a bundle, collected during its verification and released after it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
 use evidence_bundle::document::{Check, Counts, Member};
 use evidence_bundle::path::{NORMALIZED, POPULATION};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader, each_row, sanitized, words};
 
-use crate::answer::{ControlCounts, FileShown};
+use crate::answer::{ControlCounts, CriterionCounts, FileShown};
 
 /// The collected data of a bundle.
 #[derive(Debug)]
@@ -33,8 +33,13 @@ impl Collected {
 
     /// Each control with the counts of its checks; `None` if the results have an unknown form.
     pub(crate) fn controls(&self) -> Option<Vec<ControlCounts>> {
-        let control = |(head, counts): &(ControlHead, Counts)| {
-            let criteria: BTreeSet<&String> = head.criteria.values().flatten().collect();
+        let checks = &self.checks.sink;
+        let control = |(index, (head, counts)): (usize, &(ControlHead, Counts))| {
+            // A control can have rules of sources that this bundle does not have.
+            let applied = checks.rows.iter().filter(|(of, _)| *of == index).map(|(_, check)| &check.rule);
+            let applied: BTreeSet<&String> = applied.collect();
+            let criteria: BTreeSet<&String> =
+                applied.into_iter().flat_map(|rule| head.criteria(rule)).collect();
             let criteria: Vec<&str> = criteria.into_iter().map(String::as_str).collect();
             ControlCounts {
                 id: sanitized(&head.id),
@@ -42,10 +47,31 @@ impl Collected {
                 criteria: sanitized(&criteria.join(" ")),
                 status: head.status.as_str(),
                 reason: sanitized(&words::reason(&head.reason)),
-                counts: words::checks(*counts).into_owned(),
+                counts: *counts,
             }
         };
-        self.checks.known.then(|| self.checks.sink.controls.iter().map(control).collect())
+        self.checks.known.then(|| checks.controls.iter().enumerate().map(control).collect())
+    }
+
+    /// Each criterion with the counts of its checks; `None` if the results have an unknown form.
+    pub(crate) fn criteria(&self) -> Option<Vec<CriterionCounts>> {
+        let checks = &self.checks.sink;
+        let mut criteria: BTreeMap<&String, (BTreeSet<&String>, Counts)> = BTreeMap::new();
+        for (index, check) in &checks.rows {
+            let Some((head, _)) = checks.controls.get(*index) else { continue };
+            for criterion in head.criteria(&check.rule) {
+                let (rules, counts) = criteria.entry(criterion).or_default();
+                rules.insert(&check.rule);
+                counts.add(check.status);
+            }
+        }
+        let criterion = |(id, (rules, counts)): (&String, (BTreeSet<&String>, Counts))| CriterionCounts {
+            id: sanitized(id),
+            rules: sanitized(&rules.into_iter().map(|rule| words::rule(rule)).collect::<Vec<_>>().join(", ")),
+            status: words::worst(counts).as_str(),
+            counts,
+        };
+        self.checks.known.then(|| criteria.into_iter().map(criterion).collect())
     }
 }
 

@@ -136,6 +136,7 @@ impl Terms {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
     status: Option<Status>,
+    pub(crate) criterion: String,
     control: String,
     rule: String,
     source: String,

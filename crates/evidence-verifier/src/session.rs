@@ -3,20 +3,22 @@
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
 
-use evidence_bundle::document::Member;
+use evidence_bundle::document::{Member, SourcePopulation};
 use evidence_bundle::path::REPORT;
 use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, VerifiedBundle};
 use evidence_report::{Kept, Signed};
 use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Row, Table};
 use evidence_view::verdict::{Report, Verdict};
 use evidence_view::{
-    FileReader, Sanitize as _, check_identity, member_identity, read, sanitized, sanitized_lines, words,
+    FileReader, Sanitize as _, check_identity, decoded, member_identity, read, sanitized, sanitized_lines,
+    scope, words,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::answer::{
-    Answer, CheckShown, Contents, FileShown, FileText, MemberShown, Page, PageAnswer, ReportMade, Verified,
+    Answer, CheckShown, Contents, FileShown, FileText, MemberShown, Page, PageAnswer, ReportMade, ScopeShown,
+    Verified,
 };
 use crate::collected::{Collected, Wanted};
 use crate::page;
@@ -102,7 +104,10 @@ fn contents(bundle: &VerifiedBundle, collected: &Collected) -> Contents {
     Contents {
         bundle_id: sanitized(&bundle.bundle_id),
         tool_version: sanitized(&bundle.tool_version),
+        criteria: collected.criteria(),
         controls: collected.controls(),
+        scopes: bundle.populations.iter().map(scope_shown).collect(),
+        complete: bundle.complete,
         checks: checks.len(),
         members: members.map(<[Member]>::len),
         files: collected.files.len(),
@@ -135,6 +140,18 @@ fn contents(bundle: &VerifiedBundle, collected: &Collected) -> Contents {
                 .chain(members.unwrap_or_default().iter().map(|member| &member.source)),
         ),
         kinds: names(&mut members.unwrap_or_default().iter().map(|member| &member.kind)),
+    }
+}
+
+fn scope_shown(source: &SourcePopulation) -> ScopeShown {
+    ScopeShown {
+        source: sanitized(&source.source),
+        sentence: scope::sentence(source),
+        scope: source.scope.as_str(),
+        kind: sanitized(&source.kind),
+        listed: source.listed,
+        in_scope: source.in_scope,
+        host_total: source.host_total,
     }
 }
 
@@ -209,7 +226,9 @@ impl Opened {
         let wanted = self.again(bundle, Wanted { path, contents: None })?;
         let contents = wanted.contents.ok_or_else(|| refused("the bundle has no such file".to_owned()))?;
         let text = str::from_utf8(&contents).ok().filter(|text| text.len() <= TEXT_BYTES);
+        let decoded = text.filter(|_| !download).and_then(decoded);
         let shown = FileText {
+            decoded,
             size: contents.len(),
             sha256: hex::encode(Sha256::digest(&contents)),
             text: text.filter(|_| !download).map(sanitized_lines),
@@ -234,11 +253,13 @@ impl Opened {
         sample: Option<SampleOf>,
         table: bool,
     ) -> Result<Answer, Refused> {
+        let criterion = filter.criterion.trim().to_owned();
         let filter = filter.checks();
         let checks = &self.collected.checks.sink;
         let matching = checks.rows.iter().filter_map(|(control, check)| {
             let (head, _) = checks.controls.get(*control)?;
-            (filter.has_control(&head.id) && filter.matches(check)).then_some((head, check))
+            let is_filed = criterion.is_empty() || head.criteria(&check.rule).contains(&criterion);
+            (is_filed && filter.has_control(&head.id) && filter.matches(check)).then_some((head, check))
         });
         let chosen = sample::choose(matching, sample, |(head, check)| check_identity(&head.id, check))?;
         if table {

@@ -28,7 +28,8 @@ fn ask(session: &mut Session, question: &Value, bundle: &[u8]) -> (Value, Vec<u8
 }
 
 fn checks(filter: Value, sample: Value, table: bool) -> Value {
-    let mut all = json!({ "status": null, "control": "", "rule": "", "source": "", "subject": "" });
+    let mut all =
+        json!({ "status": null, "criterion": "", "control": "", "rule": "", "source": "", "subject": "" });
     for (name, value) in filter.as_object().unwrap() {
         all[name] = value.clone();
     }
@@ -157,6 +158,15 @@ fn rows_are_filtered_sampled_and_tabled() {
     assert!(all > 0);
     let (every, _) = ask(&mut session, &checks(json!({}), Value::Null, false), &good);
     assert_eq!((every["found"].as_u64(), every["rows"].as_array().unwrap().len() as u64), (Some(all), all));
+    // The counts of each criterion are those of its rows.
+    for criterion in answer["contents"]["criteria"].as_array().unwrap() {
+        for status in ["pass", "fail", "not_verifiable", "not_applicable"] {
+            let filter = json!({ "criterion": criterion["id"], "status": status });
+            let (rows, _) = ask(&mut session, &checks(filter, Value::Null, false), &good);
+            assert_eq!(rows["found"], criterion["counts"][status], "{criterion} {status}");
+        }
+    }
+    assert!(answer["contents"]["scopes"][0]["sentence"].is_string(), "{answer}");
     let (none, _) = ask(&mut session, &checks(json!({ "subject": "nobody/*" }), Value::Null, false), &good);
     assert_eq!(none["found"], 0);
     let (sample, _) = ask(&mut session, &checks(json!({}), json!({ "seed": "s", "count": 1 }), false), &good);

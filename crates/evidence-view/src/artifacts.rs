@@ -2,8 +2,11 @@
 
 use std::io::{self, Read};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::ArtifactRecord;
 use evidence_bundle::path::MANIFEST;
+use serde::Deserialize;
 
 use crate::read::FileReader;
 use crate::rows::{First, each_artifact};
@@ -79,7 +82,29 @@ pub enum FileText {
     NotText,
 }
 
+/// The text that a record holds in base64, as of a CODEOWNERS file, with deceptive characters escaped. `None` for any
+/// other document.
+pub fn decoded(document: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Record {
+        content: String,
+        encoding: String,
+    }
+    let Record { content, encoding } = serde_json::from_str(document).ok()?;
+    if encoding != "base64" {
+        return None;
+    }
+    let bytes = BASE64.decode(content).ok()?;
+    Some(sanitized_lines(&String::from_utf8_lossy(&bytes)))
+}
+
 impl FileContents {
+    /// The text that it holds in base64, if it does.
+    pub fn decoded(&self) -> Option<String> {
+        let whole = u64::try_from(self.bytes.len()).ok() == self.size;
+        str::from_utf8(&self.bytes).ok().filter(|_| whole).and_then(decoded)
+    }
+
     /// The file with this path.
     pub fn new(path: String) -> FileContents {
         FileContents { path, size: None, artifact: None, bytes: Vec::new() }
@@ -113,5 +138,31 @@ impl FileReader for FileContents {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_record_with_base64_is_decoded() {
+        let record = |content: &str, encoding: &str| {
+            decoded(&format!(
+                r#"{{"name":"CODEOWNERS","content":"{content}","encoding":"{encoding}","size":1}}"#
+            ))
+        };
+        assert_eq!(
+            record("KiBAYWNtZS9hbGwKL2RvY3MgIAo=", "base64").as_deref(),
+            Some("* @acme/all\n/docs  \n")
+        );
+        // Escapes, bytes that are no text, and what is no base64.
+        assert_eq!(record("G1sySgDi gK4=", "base64"), None);
+        assert_eq!(record("G1sySg==", "base64").as_deref(), Some("\\u{1b}[2J"));
+        assert_eq!(record("/w==", "base64").as_deref(), Some("\u{fffd}"));
+        assert_eq!(record("KiBA", "none"), None);
+        for other in ["", "[]", "{}", r#"{"content":1,"encoding":"base64"}"#] {
+            assert_eq!(decoded(other), None, "{other}");
+        }
     }
 }

@@ -238,7 +238,7 @@ mod tests {
             (subjects(&page), page.matching)
         };
         assert_eq!(query(&|query| query.text = "FOUND b".to_owned()), ("Bbb".to_owned(), 3));
-        assert_eq!(query(&|query| query.text = "criteria met".to_owned()), ("aBb".to_owned(), 7));
+        assert_eq!(query(&|query| query.text = "rule met".to_owned()), ("aBb".to_owned(), 7));
         assert_eq!(query(&|query| query.text = "nothing".to_owned()), (String::new(), 0));
         assert_eq!(query(&|query| query.reasons = vec!["other".to_owned()]), (String::new(), 0));
         let failing = CheckFilter { statuses: vec![Status::Fail], ..CheckFilter::default() };

@@ -21,8 +21,8 @@ const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// The characters of numbers, dates and times besides digits.
 const NUMBER: &[u8] = b"-+/.,:eE ";
-/// The digits of a number that a spreadsheet keeps.
-const EXACT_DIGITS: usize = 15;
+/// The digits of a number that a spreadsheet shows: it writes longer ones as `1.23E+11`, such as the id of an account.
+const SHOWN_DIGITS: usize = 11;
 
 /// A type of row. The names of the columns never change.
 pub trait Row<const COLUMNS: usize> {
@@ -150,8 +150,16 @@ impl<W: Write> Table<W> {
     /// # Errors
     /// Fails if `out` cannot be written.
     pub fn of<const COLUMNS: usize, R: Row<COLUMNS>>(out: W) -> io::Result<Table<W>> {
+        Table::with::<COLUMNS, R>(out, &[])
+    }
+
+    /// A table of these rows with more columns behind their own.
+    ///
+    /// # Errors
+    /// Fails if `out` cannot be written.
+    pub fn with<const COLUMNS: usize, R: Row<COLUMNS>>(out: W, more: &[&str]) -> io::Result<Table<W>> {
         let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-        writer.write_record(R::COLUMNS)?;
+        writer.write_record(R::COLUMNS.iter().chain(more))?;
         Ok(Table { writer, is_ascii: true })
     }
 
@@ -160,9 +168,23 @@ impl<W: Write> Table<W> {
     /// # Errors
     /// Fails if the writer does.
     pub fn row<const COLUMNS: usize, R: Row<COLUMNS>>(&mut self, row: &R) -> io::Result<()> {
-        let cells = row.cells();
-        self.is_ascii &= cells.iter().all(|text| text.is_ascii());
-        Ok(self.writer.write_record(cells.map(cell).iter().map(|text| text.as_bytes()))?)
+        self.row_with(row, &[])
+    }
+
+    /// Adds a row with the cells of the further columns.
+    ///
+    /// # Errors
+    /// Fails if the writer does.
+    pub fn row_with<const COLUMNS: usize, R: Row<COLUMNS>>(
+        &mut self,
+        row: &R,
+        more: &[&str],
+    ) -> io::Result<()> {
+        for text in row.cells().into_iter().chain(more.iter().map(|text| Cow::from(*text))) {
+            self.is_ascii &= text.is_ascii();
+            self.writer.write_field(cell(text).as_bytes())?;
+        }
+        Ok(self.writer.write_record(None::<&[u8]>)?)
     }
 
     /// Whether every row so far is ASCII.
@@ -194,8 +216,8 @@ fn is_changed(text: &str) -> bool {
     {
         return false;
     }
-    let is_exact = text.bytes().all(is_digit) && text.len() <= EXACT_DIGITS;
-    !is_exact || (text.len() > 1 && text.starts_with('0'))
+    let is_shown = text.bytes().all(is_digit) && text.len() <= SHOWN_DIGITS;
+    !is_shown || (text.len() > 1 && text.starts_with('0'))
 }
 
 #[cfg(test)]
@@ -218,7 +240,8 @@ mod tests {
             ("", ""),
             ("0", "0"),
             ("210008274", "210008274"),
-            ("123456789012345", "123456789012345"),
+            ("12345678901", "12345678901"),
+            ("123456789012", "'123456789012"),
             ("1234567890123456", "'1234567890123456"),
             ("012345678901", "'012345678901"),
             ("1E5", "'1E5"),

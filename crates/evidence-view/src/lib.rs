@@ -28,7 +28,7 @@ mod timeline;
 pub mod verdict;
 pub mod words;
 
-pub use artifacts::{ArtifactSearch, FileContents, FileText};
+pub use artifacts::{ArtifactSearch, FileContents, FileText, decoded};
 pub use check_page::{BY_URGENCY, CheckPage, Choices, ShownCheck};
 pub use check_query::{CheckQuery, Position, Sort, SortBy};
 pub use check_table::CheckTable;

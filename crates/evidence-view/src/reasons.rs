@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The published reasons. A test compares them with the documentation.
 const TITLES: &[(&str, &str)] = &[
-    ("ok", "Criteria met"),
+    ("ok", "Rule met"),
     ("permission_denied", "Permission denied"),
     ("population_incomplete", "List of repositories incomplete"),
     ("not_found", "Not found"),

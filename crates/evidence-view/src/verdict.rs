@@ -49,6 +49,9 @@ pub struct Fact {
     pub text: String,
 }
 
+/// The label of the fact that the bundle is not complete. The caller adds how to see what is missing.
+pub const COMPLETE: &str = "complete";
+
 impl Verdict {
     /// The verdict on a bundle.
     pub fn of(outcome: Result<&VerifiedBundle, &Failure>) -> Verdict {
@@ -129,8 +132,7 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
         facts.push(said("missing", format!("{checks} of settings that the credentials could not read")));
     }
     if !bundle.complete {
-        let text = "no: see `evidence show --status not_verifiable`";
-        facts.push(said("complete", text.to_owned()));
+        facts.push(said(COMPLETE, "no".to_owned()));
     }
     let (detail, meaning) = (String::new(), Vec::new());
     Verdict { tone: Tone::Good, headline: "VERIFIED", detail, meaning, facts }

@@ -87,6 +87,16 @@ pub fn checks(counts: Counts) -> Cow<'static, str> {
     if parts.is_empty() { "no checks".into() } else { parts.join(", ").into() }
 }
 
+/// The most urgent status of these checks; without any, not applicable.
+pub fn worst(counts: Counts) -> Status {
+    match counts {
+        Counts { fail: 1.., .. } => Status::Fail,
+        Counts { not_verifiable: 1.., .. } => Status::NotVerifiable,
+        Counts { pass: 1.., .. } => Status::Pass,
+        Counts { .. } => Status::NotApplicable,
+    }
+}
+
 /// A size in the largest unit that leaves a number above one.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
@@ -135,5 +145,8 @@ mod tests {
         let counts = Counts { pass: 1_000, fail: 2, not_verifiable: 0, not_applicable: 1 };
         assert_eq!(checks(counts), "2 failed, 1,000 passed, 1 not applicable");
         assert_eq!(checks(Counts::default()), "no checks");
+        assert_eq!((worst(counts), worst(Counts::default())), (Status::Fail, Status::NotApplicable));
+        assert_eq!(worst(Counts { fail: 0, ..counts }), Status::Pass);
+        assert_eq!(worst(Counts { fail: 0, not_verifiable: 1, ..counts }), Status::NotVerifiable);
     }
 }

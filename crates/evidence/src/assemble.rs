@@ -24,7 +24,7 @@ use crate::collection::Collection;
 use crate::config::Config;
 use crate::env::Env;
 use crate::evaluate::{Basis, Check, ControlResult, control_result};
-use crate::framework::{Control, Framework};
+use crate::framework::{Control, Framework, Mapping};
 use crate::hint;
 use crate::observation::SourceName;
 use crate::rule::Rule;
@@ -38,6 +38,13 @@ pub fn controls(config: &Config) -> Vec<&'static Control> {
     let of_sources = config.framework.controls_of(&wanted);
     let is_wanted = |control: &&Control| config.controls.contains(control) || of_sources.contains(control);
     config.framework.controls.iter().filter(is_wanted).collect()
+}
+
+/// The rules of this control that a configured source applies.
+fn applied<'a>(config: &'a Config, control: &'static Control) -> impl Iterator<Item = &'static Mapping> + 'a {
+    let is_applied =
+        |mapping: &&Mapping| config.sources.iter().any(|source| source.rules().contains(&mapping.rule));
+    control.rules.iter().filter(is_applied)
 }
 
 /// The controls at the top of the configuration that no source collects.
@@ -98,11 +105,13 @@ pub fn observed(
             .collect(),
     };
     let rules = controls(config).into_iter().flat_map(|control| {
-        control.rules.iter().map(|mapping| RuleRecord {
+        applied(config, control).map(|mapping| RuleRecord {
             code: mapping.rule.code.to_string(),
             version: mapping.rule.version,
             control: control.id.to_string(),
             expected: mapping.rule.expected.to_string(),
+            reads: mapping.rule.reads.to_string(),
+            not_checked: mapping.rule.not_checked.to_string(),
         })
     });
     let record = ScopeRecord {
@@ -159,7 +168,7 @@ pub fn normalized(
                 title: result.control.title.to_string(),
                 status: result.status,
                 reason: result.reason.code.to_string(),
-                criteria: result.control.criteria(),
+                criteria: applied(config, result.control).map(Mapping::criteria).collect(),
                 evidence: Rows::new(unique(checks(), &observations, reader)),
                 checks: FallibleRows::new(
                     checks().map(|check| normalized_check(check, &observations, reader)),

@@ -89,6 +89,8 @@ mod tests {
         code: "made-up",
         version: 1,
         expected: "",
+        reads: "",
+        not_checked: "",
         permission: "",
         improvement: None,
         reasons: &[],

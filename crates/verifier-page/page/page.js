@@ -131,6 +131,14 @@ function forget() {
   delete byId("verdict").dataset.report;
   byId("contents").hidden = true;
   byId("report").replaceChildren();
+  fold(null);
+}
+
+// After success the form gives way to what the bundle holds.
+function fold(text) {
+  byId("terms").hidden = text !== null;
+  byId("folded").hidden = text === null;
+  byId("folded-text").textContent = text ?? "";
 }
 
 function showProgress(part) {
@@ -175,7 +183,10 @@ async function verifyOne(file) {
   showVerdict(...verdict(answer, seconds));
   byId("verdict").dataset.report = JSON.stringify(answer.report);
   byId("bundle-help").textContent = `${counted(file.size, "byte")}.`;
-  if (answer.contents) showContents(answer.contents);
+  if (answer.contents) {
+    fold(`${answer.name}, ${counted(file.size, "byte")}`);
+    showContents(answer.contents);
+  }
 }
 
 // Several bundles: a verdict for each. The contents of one are shown after its button.
@@ -214,7 +225,7 @@ function showVerdict(...parts) {
 
 const signs = { good: "✓", caution: "!", bad: "✕" };
 
-function verdict({ verdict, report, name }, seconds) {
+function verdict({ verdict, report, name, contents }, seconds) {
   const meaning = verdict.meaning.map((sentence) => make("p", {}, sentence));
   if (report.verdict === "not_authenticated") {
     meaning.at(-1)?.append(", and choose it above.");
@@ -234,6 +245,9 @@ function verdict({ verdict, report, name }, seconds) {
     ),
     ...meaning,
     ...(verdict.facts.length > 0 ? [facts] : []),
+    ...(contents && !contents.complete
+      ? [make("div", { class: "actions" }, rowsLink("Show the checks that could not be verified", { status: "not_verifiable" }))]
+      : []),
   ];
 }
 
@@ -260,26 +274,87 @@ function fill(select, values) {
   select.replaceChildren(make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
 }
 
+// A button that leads to the checks or members behind a number.
+function rowsLink(text, filter, list = "checks") {
+  return make("button", { type: "button", class: "link count", click: () => showRows(list, filter) }, text);
+}
+
+function showRows(list, filter) {
+  const form = byId(list).querySelector("form");
+  form.reset();
+  for (const [name, value] of Object.entries(filter)) {
+    const field = form.elements[name];
+    if (field.type === "checkbox") field.checked = value;
+    else field.value = value;
+  }
+  selectTab(`tab-${list}`);
+  lists[list](0);
+  byId(list).focus({ preventScroll: true });
+  byId("tabs").scrollIntoView({ block: "start" });
+}
+
+const statuses = [["fail", "failed"], ["not_verifiable", "not verifiable"], ["pass", "passed"], ["not_applicable", "not applicable"]];
+
+// The counts by status, each with a link to its checks.
+function countLinks(counts, filter) {
+  const links = statuses
+    .filter(([status]) => counts[status] > 0)
+    .map(([status, words]) => rowsLink(`${number(counts[status])} ${words}`, { ...filter, status }));
+  return links.length > 0 ? links.flatMap((link, index) => (index > 0 ? [", ", link] : [link])) : "no checks";
+}
+
+function showScope(contents) {
+  const rows = contents.scopes.map((source) => [
+    make("strong", {}, source.source),
+    source.sentence,
+    source.host_total === null ? "not reported" : number(source.host_total),
+    rowsLink(number(source.listed), { source: source.source, kind: source.kind }, "population"),
+    rowsLink(number(source.in_scope), { source: source.source, kind: source.kind, in_scope: true }, "population"),
+  ]);
+  const isWhole = contents.complete && contents.scopes.every((source) => source.scope === "whole");
+  const isChosen = contents.complete && !isWhole;
+  const sentence = isWhole
+    ? "Everything requested was read, and the scope is the whole, according to the signer."
+    : isChosen
+      ? "Everything in the chosen scope was read, according to the signer."
+      : "Something is missing: do not take these results for the whole.";
+  byId("scope").replaceChildren(
+    make("h2", {}, "Scope"),
+    make("p", { class: isWhole ? "ok" : "" }, sentence),
+    table("Scope of each source", ["Source", "Scope", "The host counts", "Listed", "In scope"], rows),
+    make("p", { class: "quiet" }, "Compare the numbers with a list that the tool did not make, such as the organization's inventory."),
+  );
+}
+
 function showContents(contents) {
   byId("contents").hidden = false;
   const missing = "This page does not know the format of this bundle's results.";
+  const criteria = contents.criteria
+    ? table("Results by criterion", ["Criterion", "Rules", "Status", "Checks"], contents.criteria.map((criterion) => [
+        make("strong", {}, criterion.id), criterion.rules, pill(criterion.status), countLinks(criterion.counts, { criterion: criterion.id }),
+      ]))
+    : make("p", {}, missing);
   const controls = contents.controls
     ? table("Results by control", ["Control", "Criteria", "Title", "Status", "Checks"], contents.controls.map((control) => [
-        make("strong", {}, control.id), control.criteria, control.title, pill(control.status), control.counts,
+        make("strong", {}, control.id), control.criteria, control.title, pill(control.status), countLinks(control.counts, { control: control.id }),
       ]))
     : make("p", {}, missing);
   byId("results").replaceChildren(
-    make("h2", {}, "Results by control"),
+    make("h2", {}, "Results by criterion"),
     make("p", { class: "quiet" }, `${contents.organization}, ${contents.framework}, collected ${contents.created_at} according to the signer, with evidence ${contents.tool_version}. Bundle ${contents.bundle_id}.`),
+    criteria,
+    make("h2", {}, "Results by control"),
     controls,
     ...noted("Warnings", contents.warnings),
     ...noted("Left out: forbidden data", contents.excluded),
     ...noted("Errors during collection", contents.errors),
   );
+  showScope(contents);
   for (const panel of [byId("checks"), byId("population")]) {
     panel.querySelector("form").reset();
     fill(panel.querySelector("[name=source]"), contents.sources);
   }
+  fill(byId("checks").querySelector("[name=criterion]"), (contents.criteria ?? []).map((criterion) => criterion.id));
   fill(byId("checks").querySelector("[name=control]"), (contents.controls ?? []).map((control) => control.id));
   fill(byId("checks").querySelector("[name=rule]"), contents.rules);
   fill(byId("population").querySelector("[name=kind]"), contents.kinds);
@@ -346,14 +421,14 @@ function lister(id, question, noun, heads, cells) {
 const lists = {
   checks: lister(
     "checks",
-    ({ status, control, rule, source, subject }, sample) => ({
-      ask: "checks", filter: { status: status || null, control, rule, source, subject }, sample, table: false,
+    ({ status, criterion, control, rule, source, subject }, sample) => ({
+      ask: "checks", filter: { status: status || null, criterion, control, rule, source, subject }, sample, table: false,
     }),
     "check",
-    ["Status", "Control", "Subject", "Result", "Found", "Evidence"],
+    ["Status", "Criteria and control", "Subject", "Result", "Found", "Evidence"],
     (check) => [
       pill(check.status),
-      [make("strong", {}, check.control), make("br"), make("span", { class: "quiet" }, check.criteria)],
+      [make("strong", {}, check.criteria), make("br"), make("span", { class: "quiet" }, check.control)],
       [check.subject, make("br"), make("span", { class: "quiet" }, `${check.source}, ${check.rule}`)],
       check.title,
       [check.actual, make("br"), make("span", { class: "quiet" }, check.expected ? `expected: ${check.expected}` : "")],
@@ -405,6 +480,13 @@ async function openFile(path) {
       make("h2", { class: "path" }, answer.path),
       make("p", { class: "quiet" }, `${counted(answer.size, "byte")}, SHA-256 `, make("code", {}, answer.sha256)),
       make("p", { class: "actions" }, make("button", { type: "button", click: download }, "Download"), make("button", { type: "button", click: () => place.replaceChildren() }, "Close")),
+      ...(answer.decoded === null
+        ? []
+        : [
+            make("h3", {}, "Decoded contents"),
+            make("pre", { tabindex: "0", "aria-label": "Decoded contents" }, answer.decoded),
+            make("h3", {}, "As stored"),
+          ]),
       answer.text === null
         ? make("p", {}, "This file is too large to show, or is not text. Download it to read it.")
         : make("pre", { tabindex: "0", "aria-label": answer.path }, answer.text),
@@ -500,6 +582,10 @@ byId("tabs").addEventListener("keydown", (event) => {
 
 byId("terms").addEventListener("submit", verify);
 byId("terms").addEventListener("input", ({ target }) => target.id === "bundle" || forget());
+byId("unfold").addEventListener("click", () => {
+  fold(null);
+  byId("bundle").focus();
+});
 byId("bundle").addEventListener("change", ({ target }) => choose([...target.files]));
 byId("stop").addEventListener("click", () => verifier.end(verifier.waiting.shift(), "stopped"));
 for (const kind of ["dragenter", "dragover"]) {

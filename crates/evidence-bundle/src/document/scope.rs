@@ -54,4 +54,8 @@ pub struct RuleRecord {
     pub control: String,
     /// What it expects, in words.
     pub expected: String,
+    /// What it reads, in words.
+    pub reads: String,
+    /// What it does not check, in words.
+    pub not_checked: String,
 }

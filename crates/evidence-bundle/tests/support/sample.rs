@@ -128,6 +128,8 @@ pub fn scope(controls: &[String]) -> ScopeRecord {
         version: 1,
         control: control.clone(),
         expected: "two-factor authentication is required".to_owned(),
+        reads: "the organization's settings".to_owned(),
+        not_checked: "who has a second factor".to_owned(),
     };
     ScopeRecord {
         schema_version: "1.0".to_owned(),

@@ -70,6 +70,8 @@ struct FilePage {
     path: String,
     size: String,
     text: FileText,
+    /// The text that it holds in base64.
+    decoded: Option<String>,
     /// Its manifest record, if it is an artifact.
     artifact: Option<ArtifactRecord>,
 }
@@ -94,6 +96,7 @@ pub async fn file(
         path,
         size: size(bytes),
         text: file.text(),
+        decoded: file.decoded(),
         artifact: file.artifact,
     };
     page(StatusCode::OK, &file_page)

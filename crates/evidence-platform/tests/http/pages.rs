@@ -176,7 +176,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         "Logical access controls",
         "Two-factor authentication",
         "Nothing is missing",
-        "Criteria met",
+        "Rule met",
         "a key this organization trusts",
         &bundles::key().public_key().key_id().to_string(),
         "openssl pkeyutl -verify",

@@ -1,7 +1,10 @@
-//! The checks of each control, grouped by status, reason and rule.
+//! The checks: counted by criterion and control, and listed by status, reason and rule.
 
-use std::collections::BTreeMap;
+mod criteria;
+
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 use evidence_bundle::Status;
@@ -10,6 +13,7 @@ use evidence_bundle::path::NORMALIZED;
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _, sanitized};
 
+use self::criteria::{Criteria, CriterionResult};
 use super::bar::Bar;
 use super::evidence::Evidence;
 use super::room::{self, Room};
@@ -23,41 +27,37 @@ const URGENT_LISTED: usize = 100;
 /// Above that, the checks listed of any other group.
 const OTHERS_LISTED: usize = 20;
 
-/// A control and its checks.
+/// The reason of checks that an incomplete list leaves open.
+pub(super) const POPULATION_INCOMPLETE: &str = "population_incomplete";
+
+/// What their texts are on the page: the scope at the top says it, once for all of them.
+pub(super) const INCOMPLETE_LIST: &str = "the list is incomplete: see the scope at the top";
+
+/// A control, with the counts of its checks.
 pub(super) struct ControlSection {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) label: StatusLabel,
     /// The criteria of each rule.
-    by_rule: BTreeMap<String, String>,
+    by_rule: BTreeMap<String, Vec<String>>,
     pub(super) counts: Counts,
     pub(super) bar: Bar,
-    /// Its rules that have checks.
-    pub(super) rules: Vec<RuleResult>,
-    /// The most urgent first.
-    pub(super) groups: Vec<Group>,
     /// The checks of further groups, for which the page has no room.
     ungrouped: Counts,
 }
 
 impl ControlSection {
-    /// How many checks are in no group of the page.
-    pub(super) fn ungrouped(&self) -> u64 {
-        total(self.ungrouped)
+    fn criteria(&self, rule: &str) -> &[String] {
+        self.by_rule.get(rule).map_or(&[], Vec::as_slice)
     }
-}
-
-/// A rule of a control, with the counts of its checks.
-pub(super) struct RuleResult {
-    pub(super) title: String,
-    pub(super) criteria: String,
-    pub(super) counts: Counts,
-    pub(super) bar: Bar,
 }
 
 /// The checks of one control with one status, reason and rule.
 pub(super) struct Group {
     status: Status,
+    /// Identifier and title of the control.
+    pub(super) control: String,
+    pub(super) control_title: String,
     pub(super) label: StatusLabel,
     pub(super) reason: String,
     pub(super) reason_title: String,
@@ -68,6 +68,8 @@ pub(super) struct Group {
     /// The advice, if a hint has any.
     pub(super) remediation: Option<String>,
     pub(super) count: u64,
+    /// The number of its first check among all checks of the status.
+    pub(super) first: u64,
     pub(super) rows: Vec<CheckRow>,
     /// Whether the page has no room for more rows.
     is_full: bool,
@@ -88,7 +90,10 @@ impl CheckRow {
         CheckRow {
             source: sanitized(&check.source),
             subject: sanitized(&check.subject),
-            actual: sanitized(check.actual.as_deref().unwrap_or_default()),
+            actual: match check.reason.as_str() {
+                POPULATION_INCOMPLETE => INCOMPLETE_LIST.to_owned(),
+                _ => sanitized(check.actual.as_deref().unwrap_or_default()),
+            },
             improvement: None,
             evidence: check.evidence.iter().map(Evidence::new).collect(),
         }
@@ -107,6 +112,8 @@ impl Group {
     fn new(control: &ControlHead, check: &Check) -> Group {
         Group {
             status: check.status,
+            control: sanitized(&control.id),
+            control_title: sanitized(&control.title),
             label: words::label(check.status),
             reason: sanitized(&check.reason),
             reason_title: sanitized(&words::reason(&check.reason)),
@@ -116,14 +123,23 @@ impl Group {
             expected: sanitized(check.expected.as_deref().unwrap_or_default()),
             remediation: None,
             count: 0,
+            first: 1,
             rows: Vec::new(),
             is_full: false,
         }
     }
 
-    /// Takes the room for the head and the end of the group, and for the row of its rule in the results.
+    /// Takes the room for the head and the end of the group.
     fn fits(&self, room: &mut Room) -> bool {
-        let twice = [self.reason.as_str(), &self.reason_title, &self.rule, &self.rule_title, &self.criteria];
+        let twice = [
+            self.reason.as_str(),
+            &self.reason_title,
+            &self.rule,
+            &self.rule_title,
+            &self.criteria,
+            &self.control,
+            &self.control_title,
+        ];
         room.take(1_500, twice.repeat(2).into_iter().chain([self.expected.as_str()]))
     }
 
@@ -137,6 +153,11 @@ impl Group {
         matches!(self.status, Status::Fail | Status::NotVerifiable)
     }
 
+    /// The number of the listed check at this place.
+    pub(super) fn number(&self, place: &usize) -> u64 {
+        self.first.saturating_add(u64::try_from(*place).unwrap_or(u64::MAX))
+    }
+
     /// How many checks of the group are not listed.
     pub(super) fn more(&self) -> u64 {
         self.count.saturating_sub(self.listed())
@@ -146,7 +167,7 @@ impl Group {
 /// Groups by urgency, reason and rule.
 type Groups = BTreeMap<(u8, String, String), Group>;
 
-/// All controls.
+/// All checks.
 pub(super) struct Sections {
     summary: Summary,
     controls: Vec<(ControlSection, Groups)>,
@@ -154,9 +175,47 @@ pub(super) struct Sections {
     more_controls: u64,
     /// Whether the current control is one of them.
     is_left_out: bool,
+    criteria: Criteria,
+    /// The reason, source and subject of each check that did not pass.
+    reported: BTreeSet<u64>,
     control_room: Room,
     group_room: Room,
     row_room: Room,
+}
+
+/// The checks as the page shows them.
+pub(super) struct Listed {
+    pub(super) criteria: Vec<CriterionResult>,
+    pub(super) controls: Vec<ControlSection>,
+    pub(super) failed: Part,
+    pub(super) unverified: Part,
+    /// Passed, and not applicable.
+    pub(super) others: Part,
+    /// How many checks are under no criterion of the page.
+    pub(super) unfiled: u64,
+}
+
+/// The groups of checks with one status, or with several.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) groups: Vec<Group>,
+    /// The number of its checks.
+    pub(super) count: u64,
+    /// How many of its checks are in no group, because the page has no room.
+    pub(super) ungrouped: u64,
+}
+
+impl Part {
+    fn add(&mut self, mut group: Group) {
+        group.first = self.count.saturating_add(1);
+        self.count = self.count.saturating_add(group.count);
+        self.groups.push(group);
+    }
+
+    fn add_ungrouped(&mut self, count: u64) {
+        self.ungrouped = self.ungrouped.saturating_add(count);
+        self.count = self.count.saturating_add(count);
+    }
 }
 
 impl Default for Sections {
@@ -166,6 +225,8 @@ impl Default for Sections {
             controls: Vec::new(),
             more_controls: 0,
             is_left_out: false,
+            criteria: Criteria::default(),
+            reported: BTreeSet::new(),
             control_room: Room::new(room::CONTROLS),
             group_room: Room::new(room::GROUPS),
             row_room: Room::new(room::CHECKS),
@@ -176,6 +237,13 @@ impl Default for Sections {
 fn total(counts: Counts) -> u64 {
     let Counts { pass, fail, not_verifiable, not_applicable } = counts;
     [pass, fail, not_verifiable, not_applicable].into_iter().fold(0, u64::saturating_add)
+}
+
+/// A fact that several documents report: its reason, source and subject, as one number.
+pub(super) fn fact(reason: &str, source: &str, subject: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (reason, source, subject).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Sections {
@@ -200,11 +268,16 @@ impl Sections {
         self.more_controls
     }
 
+    /// Whether a check that did not pass reports this already.
+    pub(super) fn reports(&self, reason: &str, source: &str, subject: &str) -> bool {
+        self.reported.contains(&fact(reason, source, subject))
+    }
+
     /// Whether some groups list only their first checks.
     pub(super) fn shortened(&self) -> bool {
         self.more_controls > 0
             || self.controls.iter().any(|(control, groups)| {
-                control.ungrouped() > 0 || groups.values().any(|group| group.more() > 0)
+                total(control.ungrouped) > 0 || groups.values().any(|group| group.more() > 0)
             })
     }
 
@@ -217,20 +290,32 @@ impl Sections {
     }
 
     /// The criteria of this rule of this control.
-    pub(super) fn criteria(&self, control: &str, rule: &str) -> &str {
+    pub(super) fn criteria(&self, control: &str, rule: &str) -> String {
         let section = self.controls.iter().find(|(section, _)| section.id == control);
-        let criteria = section.and_then(|(section, _)| section.by_rule.get(rule));
-        criteria.map_or("", String::as_str)
+        section.map(|(section, _)| section.criteria(rule).join(", ")).unwrap_or_default()
     }
 
-    pub(super) fn into_controls(self) -> Vec<ControlSection> {
-        let finished = |(mut control, groups): (ControlSection, Groups)| {
-            control.groups = groups.into_values().collect();
+    pub(super) fn into_listed(self) -> Listed {
+        let unfiled = self.criteria.unfiled;
+        let criteria = self.criteria.into_results();
+        let (mut failed, mut unverified, mut others) = (Part::default(), Part::default(), Part::default());
+        let mut controls = Vec::new();
+        for (mut control, groups) in self.controls {
+            for group in groups.into_values() {
+                match group.status {
+                    Status::Fail => failed.add(group),
+                    Status::NotVerifiable => unverified.add(group),
+                    Status::Pass | Status::NotApplicable => others.add(group),
+                }
+            }
+            let left = control.ungrouped;
+            failed.add_ungrouped(left.fail);
+            unverified.add_ungrouped(left.not_verifiable);
+            others.add_ungrouped(left.pass.saturating_add(left.not_applicable));
             control.bar = Bar::new(control.counts);
-            control.rules = rules(&control);
-            control
-        };
-        self.controls.into_iter().map(finished).collect()
+            controls.push(control);
+        }
+        Listed { criteria, controls, failed, unverified, others, unfiled }
     }
 
     /// How many rows of a group are listed.
@@ -256,17 +341,13 @@ impl CheckSink for Sections {
             by_rule: control
                 .criteria
                 .iter()
-                .map(|(rule, criteria)| (rule.clone(), sanitized(&criteria.join(", "))))
+                .map(|(rule, criteria)| (rule.clone(), criteria.iter().map(|id| sanitized(id)).collect()))
                 .collect(),
             counts: Counts::default(),
             bar: Bar::new(Counts::default()),
-            rules: Vec::new(),
-            groups: Vec::new(),
             ungrouped: Counts::default(),
         };
-        // The title is there four times: at the top, in the results, in the checks and in a caption.
-        let texts = [section.id.as_str(), &section.title];
-        self.is_left_out = !self.control_room.take(3_000, texts.repeat(4));
+        self.is_left_out = !self.control_room.take(1_500, [section.id.as_str(), &section.title]);
         if self.is_left_out {
             self.more_controls += 1;
             return;
@@ -276,6 +357,10 @@ impl CheckSink for Sections {
 
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
         let limit = self.limit(check.status);
+        if matches!(check.status, Status::Fail | Status::NotVerifiable) {
+            self.reported.insert(fact(&check.reason, &check.source, &check.subject));
+        }
+        self.criteria.file(control, &check);
         if self.is_left_out {
             return Ok(());
         }
@@ -304,38 +389,6 @@ impl CheckSink for Sections {
         }
         Ok(())
     }
-}
-
-/// The rules of a control that have checks, by code.
-fn rules(control: &ControlSection) -> Vec<RuleResult> {
-    let mut rules: BTreeMap<&str, RuleResult> = BTreeMap::new();
-    for group in &control.groups {
-        let rule = rules.entry(&group.rule).or_insert_with(|| RuleResult {
-            title: group.rule_title.clone(),
-            criteria: group.criteria.clone(),
-            counts: Counts::default(),
-            bar: Bar::new(Counts::default()),
-        });
-        let counts = &mut rule.counts;
-        let count = match group.status {
-            Status::Pass => &mut counts.pass,
-            Status::Fail => &mut counts.fail,
-            Status::NotVerifiable => &mut counts.not_verifiable,
-            Status::NotApplicable => &mut counts.not_applicable,
-        };
-        *count = count.saturating_add(group.count);
-    }
-    let mut rules: Vec<RuleResult> = rules.into_values().collect();
-    if control.ungrouped() > 0 {
-        rules.push(RuleResult {
-            title: "Checks that this page does not list".to_owned(),
-            criteria: String::new(),
-            counts: control.ungrouped,
-            bar: Bar::new(Counts::default()),
-        });
-    }
-    let with_bar = |rule: RuleResult| RuleResult { bar: Bar::new(rule.counts), ..rule };
-    rules.into_iter().map(with_bar).collect()
 }
 
 /// The order of the groups: those that need action come first.

@@ -4,8 +4,10 @@ mod bar;
 mod checks;
 mod evidence;
 mod hints;
+mod missing;
 mod observations;
 mod population;
+mod questions;
 mod room;
 mod settings;
 mod text;
@@ -14,16 +16,19 @@ use std::fmt;
 use std::io::{self, Write};
 
 use askama::Template;
-use evidence_bundle::document::{Counts, ErrorRecord, Excluded, RunRecord, ScopeRecord, SourceRun, Warning};
+use evidence_bundle::document::{Counts, RunRecord, ScopeRecord, SourceRun};
 use evidence_bundle::path::{RUN, SCOPE};
 use evidence_bundle::text::Visible;
-use evidence_view::{First, LeftOut, ManifestHead, sanitized, words};
+use evidence_view::{ManifestHead, sanitized, words};
 
-use self::checks::{ControlSection, Sections};
+use self::checks::{Listed, Sections};
+use self::missing::{Gathered, Missing};
 use self::observations::Observations;
 use self::population::Population;
+use self::questions::{Parts, Question};
 use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
+use crate::PROJECT;
 use crate::documents::{Documents, head, whole};
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
@@ -31,15 +36,16 @@ use crate::documents::{Documents, head, whole};
 #[template(path = "report.html")]
 struct Page {
     title: Title,
-    controls: Vec<ControlSection>,
+    questions: Vec<Question>,
+    listed: Listed,
     counts: Counts,
     /// The number of checks.
     total: u64,
     population: Population,
-    errors: First<ErrorRecord>,
-    excluded: First<Excluded>,
-    warnings: First<Warning>,
+    missing: Missing,
     observations: Observations,
+    /// How the requests add up.
+    reconciled: String,
     settings: Vec<SettingsPart>,
     rules: Vec<RulePart>,
     /// Whether some groups of checks list only their first rows.
@@ -53,7 +59,8 @@ struct Page {
 /// The subject and the origin of the report.
 struct Title {
     organization: String,
-    framework: String,
+    /// What the evidence is for, and what it is not.
+    purpose: String,
     created_at: String,
     /// The same in the manifest's form.
     created_exactly: String,
@@ -73,9 +80,8 @@ struct Title {
     /// How many sources the page has no room for.
     more_sources: u64,
     exit_code: u8,
-    /// The number of requested artifacts, and of those that exist but are not in the bundle.
+    /// The number of requested settings.
     requested: u64,
-    lacking: u64,
 }
 
 /// A source, and the account that read it.
@@ -107,10 +113,9 @@ impl Title {
         });
         let tool = &run.tool;
         let commit = tool.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
-        let sum = |count: fn(&SourceRun) -> u64| run.sources.iter().map(count).fold(0, u64::saturating_add);
         Title {
             organization: sanitized(&manifest.organization),
-            framework: framework(&manifest.framework),
+            purpose: purpose(&manifest.framework),
             created_at: text::time(&manifest.created_at),
             created_exactly: sanitized(&manifest.created_at),
             collected: text::span(&run.started_at, &run.completed_at),
@@ -127,10 +132,7 @@ impl Title {
             sources,
             more_sources,
             exit_code: run.exit_code,
-            requested: sum(|source| source.requested),
-            lacking: sum(|source| {
-                source.denied.saturating_add(source.failed).saturating_add(source.excluded)
-            }),
+            requested: run.sources.iter().map(|source| source.requested).fold(0, u64::saturating_add),
         }
     }
 
@@ -141,11 +143,11 @@ impl Title {
     }
 }
 
-/// The usual name of a framework.
-fn framework(id: &str) -> String {
-    match id {
-        "soc2_type1" => "SOC 2 Type 1".to_owned(),
-        _ => sanitized(id),
+/// What evidence for this framework is for, and what it is not: the page looks like a report of an auditor.
+pub(crate) fn purpose(framework: &str) -> String {
+    match framework {
+        "soc2_type1" => "for a SOC 2 Type 1 examination; not a SOC 2 report".to_owned(),
+        _ => sanitized(&format!("for {framework}; not an auditor's report")),
     }
 }
 
@@ -156,21 +158,25 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let scope: ScopeRecord = whole(documents, SCOPE)?;
     let mut sections = Sections::read(documents)?;
     hints::add(documents, &mut sections)?;
-    let observations = Observations::read(documents, &mut sections)?;
+    let mut missing = Gathered::default();
+    let observations = Observations::read(documents, &mut sections, &mut missing)?;
+    let missing = missing.with(documents, &sections)?;
     let mut room = Room::new(room::SETTINGS);
     let title = Title::new(&manifest, &run, &mut room);
     let (rules, more_rules) = settings::rules(&scope, &sections, &mut room);
+    let reconciled = observations.reconciled(&run.sources);
     let population = Population::read(documents, run.sources)?;
     let (settings, more_settings) = settings::sources(scope, &mut room);
-    let LeftOut { mut errors, mut excluded, mut warnings } = manifest.left_out;
-    let mut room = Room::new(room::MISSING);
-    room.fit(&mut errors, |error| vec![&error.subject, &error.source, &error.message, &error.code]);
-    room.fit(&mut excluded, |file| vec![&file.filename, &file.rule]);
-    room.fit(&mut warnings, |warning| {
-        let about = warning.subject.as_deref().or(warning.source.as_deref()).unwrap_or_default();
-        vec![about, &warning.message, &warning.code]
-    });
+    let parts = Parts {
+        title: &title,
+        population: &population,
+        observations: &observations,
+        missing: &missing,
+        settings: &settings,
+        checks: sections.total(),
+    };
     let page = Page {
+        questions: questions::questions(documents, &parts)?,
         title,
         counts: sections.counts(),
         total: sections.total(),
@@ -180,11 +186,10 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         rules,
         population,
         settings,
-        errors,
-        excluded,
-        warnings,
-        controls: sections.into_controls(),
+        missing,
+        listed: sections.into_listed(),
         observations,
+        reconciled,
     };
     let mut html = Visible(Through { out: io::BufWriter::new(out), failed: Ok(()) });
     let written = page.render_into(&mut html);

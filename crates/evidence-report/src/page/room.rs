@@ -9,13 +9,17 @@ pub(super) const CHECKS: usize = 1_300_000;
 pub(super) const GROUPS: usize = 800_000;
 /// The controls.
 pub(super) const CONTROLS: usize = 200_000;
+/// The criteria and their rules.
+pub(super) const CRITERIA: usize = 100_000;
+/// The answers about information produced by the entity.
+pub(super) const QUESTIONS: usize = 50_000;
 /// The advice of hints.
 pub(super) const ADVICE: usize = 250_000;
 /// The observations with their requests.
-pub(super) const OBSERVATIONS: usize = 1_700_000;
+pub(super) const OBSERVATIONS: usize = 1_600_000;
 /// The population.
 pub(super) const POPULATION: usize = 150_000;
-/// Errors, excluded artifacts and warnings, together.
+/// The missing settings, errors, excluded artifacts and warnings, together.
 pub(super) const MISSING: usize = 200_000;
 /// Sources, settings and rules, together.
 pub(super) const SETTINGS: usize = 200_000;
@@ -71,7 +75,18 @@ mod tests {
 
     #[test]
     fn the_parts_fit_into_a_page_of_5_mb() {
-        let parts = [CHECKS, GROUPS, CONTROLS, ADVICE, OBSERVATIONS, POPULATION, MISSING, SETTINGS];
+        let parts = [
+            CHECKS,
+            GROUPS,
+            CONTROLS,
+            CRITERIA,
+            QUESTIONS,
+            ADVICE,
+            OBSERVATIONS,
+            POPULATION,
+            MISSING,
+            SETTINGS,
+        ];
         assert!(parts.iter().sum::<usize>() <= 4_900_000);
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::checks::Sections;
 use super::room::Room;
+use super::text;
 
 /// The settings of a source.
 pub(super) struct SettingsPart {
@@ -15,6 +16,15 @@ pub(super) struct SettingsPart {
     pub(super) settings: Vec<(String, String)>,
 }
 
+impl SettingsPart {
+    /// The settings on one line.
+    pub(super) fn line(&self) -> String {
+        let settings: Vec<String> =
+            self.settings.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        format!("{}: {}", self.source, settings.join("; "))
+    }
+}
+
 /// An applied rule.
 pub(super) struct RulePart {
     pub(super) code: String,
@@ -22,6 +32,14 @@ pub(super) struct RulePart {
     pub(super) control: String,
     pub(super) criteria: String,
     pub(super) expected: String,
+    pub(super) reads: String,
+    pub(super) not_checked: String,
+}
+
+impl RulePart {
+    pub(super) fn title(&self) -> String {
+        text::rule(&self.code)
+    }
 }
 
 /// The settings of each source, and how many settings do not fit.
@@ -29,7 +47,11 @@ pub(super) fn sources(scope: ScopeRecord, room: &mut Room) -> (Vec<SettingsPart>
     let part = |source: SourceScope| SettingsPart {
         source: sanitized(&source.source),
         controls: sanitized(&source.controls.join(", ")),
-        settings: source.settings.iter().map(|(name, value)| (sanitized(name), text(value))).collect(),
+        settings: source
+            .settings
+            .iter()
+            .map(|(name, value)| (sanitized(name), setting(name, value)))
+            .collect(),
     };
     let mut parts: Vec<SettingsPart> = scope.sources.into_iter().map(part).collect();
     let mut more = room.keep(&mut parts, 200, |part| vec![&part.source, &part.controls]);
@@ -46,21 +68,44 @@ pub(super) fn rules(scope: &ScopeRecord, sections: &Sections, room: &mut Room) -
         code: sanitized(&rule.code),
         version: rule.version,
         control: sanitized(&rule.control),
-        criteria: sections.criteria(&rule.control, &rule.code).to_owned(),
+        criteria: sections.criteria(&rule.control, &rule.code),
         expected: sanitized(&rule.expected),
+        reads: sanitized(&rule.reads),
+        not_checked: sanitized(&rule.not_checked),
     };
     let mut rules: Vec<RulePart> = scope.rules.iter().map(part).collect();
-    let more =
-        room.keep(&mut rules, 200, |rule| vec![&rule.code, &rule.control, &rule.criteria, &rule.expected]);
+    let more = room.keep(&mut rules, 500, |rule| {
+        vec![
+            &rule.code,
+            &rule.code,
+            &rule.control,
+            &rule.criteria,
+            &rule.expected,
+            &rule.reads,
+            &rule.not_checked,
+        ]
+    });
     (rules, more)
 }
 
+/// The setting that leaves out what it lists. Every other list chooses, and an empty one chooses all.
+const EXCLUDE: &str = "exclude";
+
+/// The value of a setting on one line.
+fn setting(name: &str, value: &Value) -> String {
+    match value {
+        Value::Array(items) if items.is_empty() && name == EXCLUDE => "nothing".to_owned(),
+        Value::String(all) if all == "*" => "all".to_owned(),
+        _ => one_line(value),
+    }
+}
+
 /// A value on one line.
-fn text(value: &Value) -> String {
+fn one_line(value: &Value) -> String {
     sanitized(&match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(", "),
+        Value::Array(items) if items.is_empty() => "all".to_owned(),
+        Value::Array(items) => items.iter().map(one_line).collect::<Vec<_>>().join(", "),
         Value::Null => "not set".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use evidence_bundle::read::{Failure, Limits, UntrustedBundle, VerifiedBundle};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_os::input;
-use evidence_view::verdict::{Fact, Report, Tone, Verdict};
+use evidence_view::verdict::{COMPLETE, Fact, Report, Tone, Verdict};
 
 use super::print::json;
 use super::trust::{Terms, terms};
@@ -125,7 +125,8 @@ fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
     let mut text = format!("{}\n", file_name(&args.bundle));
     for Fact { label, checked, text: said } in &verdict.facts {
         let checked = if *checked { format!("{GREEN}OK{GREEN:#}   ") } else { String::new() };
-        text.push_str(&format!("  {label:<12}{checked}{said}\n"));
+        let help = if *label == COMPLETE { ": see `evidence show --status not_verifiable`" } else { "" };
+        text.push_str(&format!("  {label:<12}{checked}{said}{help}\n"));
     }
     if args.verbose {
         for warning in &bundle.warnings {

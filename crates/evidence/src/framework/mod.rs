@@ -5,8 +5,6 @@
 
 mod soc2;
 
-use std::collections::BTreeMap;
-
 use crate::rule::Rule;
 
 /// Declares the frameworks: the list, and their names for the configuration.
@@ -82,14 +80,12 @@ impl Control {
     pub fn rests_on(&self, rule: &Rule) -> bool {
         self.rules.iter().any(|mapping| mapping.rule == rule)
     }
+}
 
-    /// The framework's own criteria under which the evidence of each rule is commonly filed, by the rule's code.
-    pub fn criteria(&self) -> BTreeMap<String, Vec<String>> {
-        let row = |mapping: &Mapping| {
-            let criteria = mapping.criteria.iter().map(ToString::to_string).collect();
-            (mapping.rule.code.to_string(), criteria)
-        };
-        self.rules.iter().map(row).collect()
+impl Mapping {
+    /// The rule's code, and the framework's own criteria under which its evidence is commonly filed.
+    pub fn criteria(&self) -> (String, Vec<String>) {
+        (self.rule.code.to_string(), self.criteria.iter().map(ToString::to_string).collect())
     }
 }
 

@@ -18,6 +18,10 @@ pub struct Rule {
     pub version: u32,
     /// What the rule requires, as text.
     pub expected: &'static str,
+    /// What the rule reads, as text.
+    pub reads: &'static str,
+    /// What the rule does not check, as text.
+    pub not_checked: &'static str,
     /// The permission to grant: the advice when the credentials lack access.
     pub permission: &'static str,
     /// What is recommended beyond passing, if anything.
@@ -34,6 +38,8 @@ pub(crate) static MADE_UP: Rule = Rule {
     code: "made-up",
     version: 1,
     expected: "something",
+    reads: "a setting",
+    not_checked: "anything else",
     permission: "Grant it.",
     improvement: None,
     hints: &[],

@@ -37,8 +37,8 @@ fn entries_and_their_order() {
             "derived/scope.json",
         ]
     );
-    assert_eq!(paths[9..14], VIEWS);
-    assert!(paths[14..].iter().all(|path| path.starts_with("sources/codehost/")), "{paths:#?}");
+    assert_eq!(paths[9..16], VIEWS);
+    assert!(paths[16..].iter().all(|path| path.starts_with("sources/codehost/")), "{paths:#?}");
     insta::assert_snapshot!("entries", paths.join("\n"));
 }
 

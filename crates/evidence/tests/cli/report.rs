@@ -12,10 +12,12 @@ use sha2::{Digest as _, Sha256};
 use crate::common::{Bundle, KEY, Lab, acme, damage, names, repository, sound};
 
 /// The files for people, in the order of the archive.
-pub(crate) const VIEWS: [&str; 5] = [
+pub(crate) const VIEWS: [&str; 7] = [
     "derived/README.txt",
     "derived/artifacts.csv",
     "derived/checks.csv",
+    "derived/events.csv",
+    "derived/observations.csv",
     "derived/population.csv",
     "derived/report.html",
 ];
@@ -64,13 +66,26 @@ fn resigned(lab: &Lab, name: &str, files: &[(String, Vec<u8>)]) {
 #[test]
 fn every_bundle_has_them_behind_its_documents() {
     let (lab, bundle) = bundled();
-    assert_eq!(bundle.paths()[9..14], VIEWS);
-    // The checks equal those of `show`, byte for byte.
+    assert_eq!(bundle.paths()[9..16], VIEWS);
+    // The checks begin with the cells of `show`, byte for byte.
     let shown = lab.run(&["show", "b.tar.gz", "-k", "key.pub.pem", "--format", "csv"]).exits(0).stdout;
-    assert_eq!(text(&bundle, "derived/checks.csv"), shown);
+    let checks = text(&bundle, "derived/checks.csv");
+    assert_eq!(checks.lines().count(), shown.lines().count());
+    for (line, shown) in checks.lines().zip(shown.lines()) {
+        assert!(line.starts_with(shown), "{line}");
+    }
     let manifest = bundle.manifest();
+    let end = format!(",acme,{}", manifest["bundle_id"].as_str().unwrap());
+    for table in VIEWS.iter().filter(|path| path.ends_with(".csv")) {
+        assert!(text(&bundle, table).lines().skip(1).all(|line| line.ends_with(&end)), "{table}");
+        assert!(text(&bundle, table).lines().next().unwrap().ends_with(",organization,bundle_id"));
+    }
     let rows = |path: &str| text(&bundle, path).lines().count() - 1;
     assert_eq!(rows("derived/artifacts.csv"), manifest["artifacts"].as_array().unwrap().len());
+    let observations = bundle.json("derived/observations.json");
+    let requests = |row: &Value| row["requests"].as_array().unwrap().len().max(1);
+    let requests: usize = observations["observations"].as_array().unwrap().iter().map(requests).sum();
+    assert_eq!((rows("derived/observations.csv"), rows("derived/events.csv")), (requests, 0));
     let population = bundle.json("derived/population.json");
     assert_eq!(rows("derived/population.csv"), population["members"].as_array().unwrap().len());
     for path in ["derived/README.txt", "derived/report.html"] {

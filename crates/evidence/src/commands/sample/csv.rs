@@ -98,7 +98,9 @@ impl Row<13> for Line<'_, Member> {
 
 pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
     let (seed, count, of) = (args.seed.clone(), args.count.to_string(), rows.of().to_string());
-    let origin: Origin = [seed, count, of, filters(args), bundle.bundle_id.clone()];
+    let filters = Some(filters(args)).filter(|filters| !filters.is_empty());
+    let filters = filters.unwrap_or_else(|| "all".to_string());
+    let origin: Origin = [seed, count, of, filters, bundle.bundle_id.clone()];
     match rows {
         Rows::Checks(sample) => put(sample, &origin),
         Rows::Population(sample) => put(sample, &origin),

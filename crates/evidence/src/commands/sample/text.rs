@@ -49,7 +49,7 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> String {
         thousands(saturating_u64(drawn)),
         safe(&bundle.bundle_id),
         posix_word(&args.seed),
-        if filters.is_empty() { "none" } else { &filters },
+        if filters.is_empty() { "all" } else { &filters },
     ));
     let mut first = None;
     match rows {

@@ -15,6 +15,8 @@ pub static ADMINISTRATORS: Rule = Rule {
     code: "administrators",
     version: 1,
     expected: "no suspended or archived user has an administrator role, and there are 2 to 4 super administrators",
+    reads: "the administrator roles, their assignments, and the users who have them",
+    not_checked: "the privileges of other roles; conditions and expiry of assignments; separate accounts for administration; members of groups",
     permission: "Delegate the scopes admin.directory.rolemanagement.readonly and admin.directory.user.readonly to the \
                  service account's client id, and set admin_email to a user who can read administrator roles and \
                  users.",

@@ -9,6 +9,8 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
     code: "user-lifecycle-log",
     version: 1,
     expected: "the log of accounts created, suspended, deleted or given a role can be read",
+    reads: "the events of accounts created, suspended, deleted or given a role, of the last 180 days",
+    not_checked: "whether an event was legitimate; other events in the log; people behind the account of a directory synchronisation",
     permission: "Delegate the scope admin.reports.audit.readonly to the service account's client id, and let \
                  admin_email have the privilege Reports.",
     improvement: None,

@@ -13,6 +13,8 @@ pub static TWO_STEP_VERIFICATION: Rule = Rule {
     code: "two-step-verification",
     version: 1,
     expected: "two-step verification is enforced for every active user",
+    reads: "the two-step verification of every user of the customer, or of the domains in scope",
+    not_checked: "the type of the second step, and whether it resists phishing; a second step at an external identity provider",
     permission: "Delegate the scope admin.directory.user.readonly to the service account's client id, and let \
                  admin_email have the privilege Admin API, Users: Read for the whole organization.",
     improvement: None,

@@ -12,6 +12,8 @@ pub static PASSWORD_POLICY: Rule = Rule {
     version: 1,
     expected: "a password policy of at least 8 characters that requires upper and lower case letters, numbers and \
                symbols",
+    reads: "the password policy of the account",
+    not_checked: "the second factor; access keys and their age; passwords of an identity provider; the other fields of the policy",
     permission: "Allow `iam:GetAccountPasswordPolicy` and `iam:GetAccountSummary` to the user or role that collects.",
     improvement: Some(Advice {
         severity: Info,

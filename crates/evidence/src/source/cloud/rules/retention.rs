@@ -15,6 +15,8 @@ pub static LOG_RETENTION: Rule = Rule {
     code: "log-retention",
     version: 1,
     expected: "every log group in scope keeps its events for at least 90 days, or forever",
+    reads: "the retention of every log group in scope, in every configured region",
+    not_checked: "the contents of log groups; regions that are not configured",
     permission: "Allow `logs:DescribeLogGroups` to the user or role that collects.",
     improvement: Some(Advice {
         severity: Info,

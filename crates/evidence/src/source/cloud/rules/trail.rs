@@ -16,6 +16,8 @@ pub static AUDIT_TRAIL: Rule = Rule {
     code: "audit-trail",
     version: 1,
     expected: "at least one trail that covers all regions, is logging, delivers, and records all management events",
+    reads: "the trails of every configured region with their status and event selectors",
+    not_checked: "data events and insights; event data stores; who can write to the bucket; whether anyone reads the events",
     permission: "Allow `cloudtrail:DescribeTrails`, `cloudtrail:GetTrailStatus` and `cloudtrail:GetEventSelectors` to \
                  the user or role that collects.",
     improvement: None,

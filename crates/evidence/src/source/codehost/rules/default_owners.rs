@@ -13,6 +13,8 @@ pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
     code: "codeowners-default-rule",
     version: 1,
     expected: "a CODEOWNERS file in the root or in .github/ with a default rule that has an owner",
+    reads: "the CODEOWNERS file on the default branch: the first of .github/, the root and docs/ that has one",
+    not_checked: "whether an owner's review is required; whether owners exist and have write access, except with `codeowners_errors`; the branch in `branch`, if it is not the default branch",
     permission: "Give a fine-grained token `Contents: read` on this repository.",
     improvement: None,
     hints: &[&CODEOWNERS_UNOWNED_PATHS],
@@ -145,20 +147,39 @@ pub fn judge(
     match owners.default_rule() {
         DefaultRule::Covers { line, owners: count } => {
             let noun = if count == 1 { "owner" } else { "owners" };
+            let decided = line_text(&owners, line);
             let unowned = owners.unowned_after(line);
             let unowned = unowned.iter().map(|line| format!("{} ({})", line.line, line.pattern));
             let unowned = sentence("; without an owner: line ", unowned);
             let hint = (!unowned.is_empty()).then_some(&CODEOWNERS_UNOWNED_PATHS);
-            let said = format!("{path} line {line}: default rule with {count} {noun}{unowned}{aside}");
+            let said =
+                format!("{path} line {line} ({decided}): default rule with {count} {noun}{unowned}{aside}");
             Verdict { hint, ..Verdict::pass(said) }
         }
         DefaultRule::CancelledBy { line, by } => Verdict::fail(
             &CODEOWNERS_NO_DEFAULT_RULE,
-            format!("{path} line {line}: default rule, overridden by line {by}, which names no owner{aside}"),
+            format!(
+                "{path} line {line} ({}): default rule, overridden by line {by} ({}), which names no owner{aside}",
+                line_text(&owners, line),
+                line_text(&owners, by)
+            ),
         ),
         DefaultRule::Missing => {
             Verdict::fail(&CODEOWNERS_NO_DEFAULT_RULE, format!("{path} has no default rule{aside}"))
         }
+    }
+}
+
+/// A line that decides: its pattern, and its owners that count.
+fn line_text(owners: &CodeOwners, number: usize) -> String {
+    let Some(line) = owners.rules.iter().find(|line| line.line == number) else { return String::new() };
+    let mut text = line.pattern.clone();
+    for owner in line.owners.iter().take(LISTED) {
+        text.push_str(&format!(" {owner}"));
+    }
+    match line.owners.len().saturating_sub(LISTED) {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
 }
 
@@ -185,19 +206,24 @@ mod tests {
             ("", Status::Fail, no_owner, "CODEOWNERS assigns no owner"),
             ("# nobody\n*\n", Status::Fail, no_owner, "CODEOWNERS assigns no owner"),
             ("/docs @acme/docs\n", Status::Fail, no_default, "CODEOWNERS has no default rule"),
-            ("* @acme/all\n", Status::Pass, ok, "CODEOWNERS line 1: default rule with 1 owner"),
-            ("* @ACME/all oops@\n", Status::Pass, ok, "CODEOWNERS line 1: default rule with 1 owner"),
+            ("* @acme/all\n", Status::Pass, ok, "CODEOWNERS line 1 (* @acme/all): default rule with 1 owner"),
+            (
+                "* @ACME/all oops@\n",
+                Status::Pass,
+                ok,
+                "CODEOWNERS line 1 (* @ACME/all): default rule with 1 owner",
+            ),
             (
                 "# All\n* @acme/all @acme/more\n",
                 Status::Pass,
                 ok,
-                "CODEOWNERS line 2: default rule with 2 owners",
+                "CODEOWNERS line 2 (* @acme/all @acme/more): default rule with 2 owners",
             ),
             (
                 "* @acme/all\n*\n",
                 Status::Fail,
                 no_default,
-                "CODEOWNERS line 1: default rule, overridden by line 2, which names no owner",
+                "CODEOWNERS line 1 (* @acme/all): default rule, overridden by line 2 (*), which names no owner",
             ),
             (
                 "* @other/all\n",
@@ -215,13 +241,13 @@ mod tests {
                 "* @ghost @ada\n",
                 Status::Pass,
                 ok,
-                "CODEOWNERS line 1: default rule with 1 owner; not counted: @ghost in line 1 (unknown to the host)",
+                "CODEOWNERS line 1 (* @ada): default rule with 1 owner; not counted: @ghost in line 1 (unknown to the host)",
             ),
             (
                 "* @acme/all\n/docs\n*.md @other/x\n/lib\n/lib @ada\n",
                 Status::Pass,
                 ok,
-                "CODEOWNERS line 1: default rule with 1 owner; without an owner: line 2 (/docs), 3 (*.md); not \
+                "CODEOWNERS line 1 (* @acme/all): default rule with 1 owner; without an owner: line 2 (/docs), 3 (*.md); not \
                  counted: @other/x in line 3 (a team of another organization)",
             ),
         ] {

@@ -22,6 +22,8 @@ pub static BRANCH_PROTECTION: Rule = Rule {
     code: "branch-protection",
     version: 1,
     expected: "at least 1 approving review, at least one required status check, enforced for administrators",
+    reads: "the classic protection of the branch in `branch`, and the rules of the rulesets that apply to it",
+    not_checked: "people and apps that may skip the review of a classic rule; who may push, force pushes, deletions, signed commits; what the status checks do, and whether they can fail; any other branch",
     permission: "Give a fine-grained token \
                  `Administration: read` and `Metadata: read` on this repository, and make its user an \
                  administrator of it: the host shows branch protection only to administrators.",

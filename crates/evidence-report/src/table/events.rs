@@ -1,0 +1,109 @@
+//! `derived/events.csv`: the events of the logs of accounts, a population to draw samples from.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use evidence_bundle::document::ArtifactRecord;
+use evidence_bundle::path::MANIFEST;
+use evidence_view::csv::{Row, Table, checksum};
+use serde::Deserialize;
+
+use super::{ORIGIN, Origin, mark};
+use crate::documents::{Documents, rows};
+
+/// The type of the artifacts that hold events.
+const EVENTS: &str = "user_lifecycle";
+
+/// `derived/events.csv`
+pub(crate) fn events(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
+    let origin = Origin::of(documents)?;
+    let mut logs: Vec<ArtifactRecord> = Vec::new();
+    rows(documents, MANIFEST, "artifacts", |artifact: ArtifactRecord| {
+        if artifact.artifact_type == EVENTS {
+            logs.push(artifact);
+        }
+        Ok(())
+    })?;
+    let paths: Vec<&str> = logs.iter().map(|log| log.filename.as_str()).chain([MANIFEST]).collect();
+    mark(documents, &paths, out)?;
+    let mut table = Table::with::<13, EventRow<'_>>(out, &ORIGIN)?;
+    for log in &logs {
+        let mut failed = Ok(());
+        documents.open(&log.filename, &mut |contents| {
+            let read = evidence_view::each_row(contents, "events", |event: Event| {
+                if failed.is_ok() {
+                    failed = table.row_with(&EventRow(log, &event), &origin.cells());
+                }
+            });
+            read.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        })?;
+        failed?;
+    }
+    table.finish().map(|_| ())
+}
+
+/// An event of the log. A field that the host left out is empty.
+#[derive(Deserialize)]
+struct Event {
+    time: Option<String>,
+    name: Option<String>,
+    #[serde(default)]
+    actor: Actor,
+    #[serde(default)]
+    parameters: Parameters,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Actor {
+    email: Option<String>,
+    caller_type: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+struct Parameters {
+    user_email: Option<String>,
+    role_name: Option<String>,
+}
+
+/// An event with the artifact that holds it.
+struct EventRow<'a>(&'a ArtifactRecord, &'a Event);
+
+impl Row<13> for EventRow<'_> {
+    const COLUMNS: [&'static str; 13] = [
+        "source",
+        "time",
+        "event",
+        "actor",
+        "actor_type",
+        "account",
+        "role",
+        "evidence_file",
+        "sha256",
+        "collected_at",
+        "request",
+        "http_status",
+        "request_id",
+    ];
+
+    fn cells(&self) -> [Cow<'_, str>; 13] {
+        let EventRow(log, event) = self;
+        let text = |text: &Option<String>| Cow::from(text.clone().unwrap_or_default());
+        [
+            log.source.as_str().into(),
+            text(&event.time),
+            text(&event.name),
+            text(&event.actor.email),
+            text(&event.actor.caller_type),
+            text(&event.parameters.user_email),
+            text(&event.parameters.role_name),
+            log.filename.as_str().into(),
+            checksum(&log.checksum).into(),
+            log.collected_at.as_str().into(),
+            log.request.path.as_str().into(),
+            log.request.status.to_string().into(),
+            text(&log.request.request_id),
+        ]
+    }
+}
