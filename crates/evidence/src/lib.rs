@@ -26,6 +26,7 @@ mod number;
 pub mod observation;
 pub mod origin;
 pub mod platform;
+mod previous;
 mod refusals;
 pub mod report;
 pub mod rule;

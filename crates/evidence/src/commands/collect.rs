@@ -21,6 +21,7 @@ use crate::finding;
 use crate::interrupt::Interrupt;
 use crate::number::saturating_u64;
 use crate::origin::Origin;
+use crate::previous;
 use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
@@ -161,10 +162,12 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     let key = signing.key.public_key();
     let next = next(&delivered.path, &config.path, &config.bundle.signing, &key, env);
+    let since = if args.quiet { None } else { previous::since(&delivered.path, &key) };
     reporter.event(Event::Judged {
         scopes: &collection.populations,
         results: &results,
         findings: &findings,
+        since: since.as_ref(),
         show: &next.show,
     });
     reporter.event(Event::Delivered {

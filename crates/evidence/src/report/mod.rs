@@ -36,6 +36,7 @@ use crate::source::{ConnectError, Plan, Scope};
 use evidence_http::GivenUp;
 pub use evidence_http::WaitReason;
 use evidence_screen::Screen;
+use evidence_view::Since;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -161,6 +162,8 @@ pub enum Event<'a> {
         results: &'a [ControlResult],
         /// The checks that did not pass.
         findings: &'a [Finding],
+        /// The previous bundle, and what changed since.
+        since: Option<&'a (String, Since)>,
         /// The command that shows every check.
         show: &'a str,
     },

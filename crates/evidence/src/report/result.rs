@@ -3,14 +3,15 @@
 use std::io::Write as _;
 
 use evidence_bundle::document::{SourcePopulation, Status};
-use evidence_view::{scope, words};
+use evidence_view::{Since, scope, words};
 
 use super::format::{bytes, counted, thousands};
-use super::style::{BOLD, DIM, GREEN, YELLOW, of_status};
+use super::style::{BOLD, DIM, GREEN, RED, YELLOW, of_status};
 use super::terminal::{State, Terminal};
 use crate::evaluate::ControlResult;
 use crate::finding::Finding;
 use crate::framework::Control;
+use crate::number::saturating_u64;
 
 /// Wrap lists of subjects at the usual terminal width.
 const LINE_WIDTH: usize = 80;
@@ -21,6 +22,7 @@ impl Terminal {
         scopes: &[SourcePopulation],
         results: &[ControlResult],
         findings: &[Finding],
+        since: Option<&(String, Since)>,
         show: &str,
     ) {
         let mut state = self.state();
@@ -51,8 +53,44 @@ impl Terminal {
             );
             self.line(&state, &line);
         }
+        if let Some((name, since)) = since {
+            self.since(&mut state, name, since);
+        }
         self.findings(&mut state, findings, show);
         self.line(&state, "");
+    }
+
+    /// Prints what changed since the previous bundle.
+    fn since(&self, state: &mut State, name: &str, since: &Since) {
+        self.section(state, "Changes");
+        for caution in &since.cautions {
+            self.line(state, &format!("  {YELLOW}{caution}{YELLOW:#}"));
+        }
+        let text = format!("since {}: {}", self.safe(name), since.counts());
+        self.filled(state, "  ", text.split(' '));
+        for new in &since.named {
+            self.line(state, &format!("  {RED}new{RED:#}  {}", self.safe(new)));
+        }
+        let unnamed = since.new.saturating_sub(saturating_u64(since.named.len()));
+        if unnamed > 0 {
+            self.line(state, &format!("       {} more", thousands(unnamed)));
+        }
+    }
+
+    /// Prints these words on lines of the usual width.
+    fn filled<'a>(&self, state: &State, indent: &str, words: impl IntoIterator<Item = &'a str>) {
+        let mut line = indent.to_string();
+        for word in words {
+            let is_begun = line.len() > indent.len();
+            if is_begun && line.chars().count() + 1 + word.chars().count() > LINE_WIDTH {
+                self.line(state, &line);
+                line.truncate(indent.len());
+            } else if is_begun {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        self.line(state, &line);
     }
 
     /// Prints the failed checks with their first subjects, and the number of checks that could not be verified.
