@@ -147,6 +147,7 @@ impl Filter {
         CheckFilter {
             statuses: self.status.into_iter().collect(),
             controls: list(&self.control),
+            criteria: Vec::new(),
             rules: list(&self.rule),
             sources: list(&self.source),
             subjects: list(&self.subject),

@@ -238,7 +238,7 @@ impl Opened {
         let checks = &self.collected.checks.sink;
         let matching = checks.rows.iter().filter_map(|(control, check)| {
             let (head, _) = checks.controls.get(*control)?;
-            (filter.has_control(&head.id) && filter.matches(check)).then_some((head, check))
+            filter.takes(head, check).then_some((head, check))
         });
         let chosen = sample::choose(matching, sample, |(head, check)| check_identity(&head.id, check))?;
         if table {

@@ -303,7 +303,7 @@ fn renames<'a>(from: &'a Snapshot, to: &Index<'a>) -> HashMap<(&'a str, &'a str)
 }
 
 /// The most urgent check of each source, rule and subject.
-fn worst<'a>(checks: &'a [CheckState]) -> BTreeMap<[&'a str; 3], &'a CheckState> {
+fn worst(checks: &[CheckState]) -> BTreeMap<[&str; 3], &CheckState> {
     let mut worst: BTreeMap<[&str; 3], &CheckState> = BTreeMap::new();
     for check in checks {
         match worst.entry([&check.source, &check.rule, &check.subject]) {

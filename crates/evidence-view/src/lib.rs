@@ -39,7 +39,7 @@ pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, CheckSide, Comparable, Comparison,
     ControlChange, CountChange, compare,
 };
-pub use filter::{CheckFilter, MemberFilter};
+pub use filter::{CheckFilter, MemberFilter, UnknownName};
 pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
 pub use glob::matches as glob_matches;
 pub use json::document;

@@ -1,138 +1,240 @@
-//! The most important results: checks that did not pass, grouped by control and reason.
+//! The most important results: the checks that did not pass, grouped by rule and reason, the most severe first, each with
+//! what to do.
 //!
 //! A group keeps a count and a few subjects, however many checks there are.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
-use evidence_bundle::document::Status;
+use evidence_bundle::document::{Severity, Status};
 
-use crate::evaluate::Check;
-use crate::framework::Control;
-use crate::rule::Reason;
+use crate::address::Addresses;
+use crate::hint;
+use crate::number::saturating_u64;
+use crate::rule::reason;
+use crate::source::place::Remedy;
 
 /// How many subjects of a group are listed.
 pub const SUBJECTS_NAMED: usize = 5;
 
-/// The checks of a control that share a status and a reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+/// What the checks of a group share.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FindingKey {
     /// The control.
-    pub control: &'static Control,
+    pub control: String,
+    /// The source.
+    pub source: String,
+    /// The code of the rule.
+    pub rule: String,
     /// Fail or not verifiable.
     pub status: Status,
-    /// The reason.
-    pub reason: &'static Reason,
+    /// The code of the reason.
+    pub reason: String,
+}
+
+/// The checks that did not pass one rule for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What they share.
+    pub key: FindingKey,
+    /// How much it matters; `None` for the codes of another version.
+    pub severity: Option<Severity>,
+    /// What to do; empty for the codes of another version.
+    pub remediation: &'static str,
+    /// The page where the setting of the first subject is changed, if it has one.
+    pub page: Option<String>,
     /// The number of checks.
     pub count: u64,
     /// The subjects of the first checks.
-    pub subjects: Vec<Arc<str>>,
+    pub subjects: Vec<String>,
 }
 
 impl Finding {
+    /// The most severe orders first; unknown codes come last.
+    fn order(&self) -> impl Ord + '_ {
+        let FindingKey { control, source, rule, status, reason } = &self.key;
+        let urgency = (self.severity.is_none(), self.severity, *status == Status::NotVerifiable);
+        (urgency, Reverse(self.count), (control, source, rule, reason))
+    }
+
     /// How many checks have a subject that is not listed.
     pub fn unnamed(&self) -> u64 {
-        self.count.saturating_sub(crate::number::saturating_u64(self.subjects.len()))
+        self.count.saturating_sub(saturating_u64(self.subjects.len()))
     }
 }
 
-/// The checks that failed or could not be verified: by control, then by status, then by the number of checks.
-pub fn findings<'a, Words: 'a>(
-    controls: &[&'static Control],
-    checks: impl IntoIterator<Item = &'a Check<Words>>,
-) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    for check in checks {
-        let (status, reason) = (check.verdict.status, check.verdict.reason);
-        match status {
+/// Collects the groups.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Where the pages are.
+    pub addresses: Addresses,
+    places: HashMap<FindingKey, usize>,
+    groups: Vec<Finding>,
+}
+
+impl Findings {
+    /// Groups over the pages at these addresses.
+    pub fn new(addresses: Addresses) -> Findings {
+        Findings { addresses, ..Findings::default() }
+    }
+
+    /// Adds a check, unless it passed or does not apply.
+    pub fn add(&mut self, key: FindingKey, subject: &str) {
+        match key.status {
             Status::Fail | Status::NotVerifiable => {}
-            Status::Pass | Status::NotApplicable => continue,
+            Status::Pass | Status::NotApplicable => return,
         }
-        let Some(control) = controls.iter().find(|control| control.rests_on(check.rule)) else { continue };
-        let known = findings
-            .iter_mut()
-            .find(|finding| (finding.control, finding.status, finding.reason) == (*control, status, reason));
-        match known {
-            Some(finding) => {
-                finding.count += 1;
-                if finding.subjects.len() < SUBJECTS_NAMED {
-                    finding.subjects.push(Arc::clone(&check.subject));
-                }
+        if let Some(group) = self.places.get(&key).and_then(|place| self.groups.get_mut(*place)) {
+            group.count = group.count.saturating_add(1);
+            if group.subjects.len() < SUBJECTS_NAMED {
+                group.subjects.push(subject.to_string());
             }
-            None => findings.push(Finding {
-                control,
-                status,
-                reason,
-                count: 1,
-                subjects: vec![Arc::clone(&check.subject)],
-            }),
+            return;
+        }
+        let advice = hint::by_code(&key.rule, &key.reason);
+        self.places.insert(key.clone(), self.groups.len());
+        self.groups.push(Finding {
+            severity: advice.map(|advice| advice.severity),
+            remediation: advice.map_or("", |advice| advice.remediation),
+            // Of a source without a connection, no setting is the cause.
+            page: (key.reason != reason::CONNECTION_FAILED.code)
+                .then(|| self.addresses.page(&key.source, &key.rule, subject))
+                .flatten(),
+            count: 1,
+            subjects: vec![subject.to_string()],
+            key,
+        });
+    }
+
+    /// The groups, the most severe first.
+    pub fn worst_first(mut self) -> WorstFirst {
+        self.groups.sort_by(|a, b| a.order().cmp(&b.order()));
+        WorstFirst { remedies: remedies(&self.addresses, &self.groups), groups: self.groups }
+    }
+}
+
+/// The groups, the most severe first, and the changes that repair many checks.
+#[derive(Debug, Default)]
+pub struct WorstFirst {
+    /// The groups.
+    pub groups: Vec<Finding>,
+    /// Each change that repairs more than one check, with their number.
+    pub remedies: Vec<(Remedy, u64)>,
+}
+
+impl WorstFirst {
+    /// The groups with the same reason and remedy as one: what is not verifiable often has one cause for several rules.
+    pub fn by_cause(&self) -> Vec<Finding> {
+        let mut causes: Vec<Finding> = Vec::new();
+        for group in &self.groups {
+            let cause = |other: &Finding| (other.key.status, other.remediation);
+            let same = |other: &Finding| {
+                (&other.key.source, &other.key.reason) == (&group.key.source, &group.key.reason)
+                    && cause(other) == cause(group)
+            };
+            let Some(known) = causes.iter_mut().find(|known| same(known)) else {
+                causes.push(group.clone());
+                continue;
+            };
+            if !known.key.control.split(' ').any(|control| control == group.key.control) {
+                known.key.control = format!("{} {}", known.key.control, group.key.control);
+            }
+            known.count = known.count.saturating_add(group.count);
+            let new: Vec<String> =
+                group.subjects.iter().filter(|subject| !known.subjects.contains(subject)).cloned().collect();
+            known.subjects.extend(new);
+            known.subjects.truncate(SUBJECTS_NAMED);
+        }
+        causes
+    }
+}
+
+/// The changes that each repair more than one check, with the number of checks.
+fn remedies(addresses: &Addresses, groups: &[Finding]) -> Vec<(Remedy, u64)> {
+    let mut remedies: Vec<(Remedy, u64)> = Vec::new();
+    for Finding { key, count, subjects, .. } in groups.iter().filter(|group| group.key.status == Status::Fail)
+    {
+        let first = subjects.first().map_or("", String::as_str);
+        let Some(remedy) = addresses.remedy(&key.source, &key.rule, &key.reason, first) else { continue };
+        match remedies.iter_mut().find(|(known, _)| *known == remedy) {
+            Some((_, checks)) => *checks = checks.saturating_add(*count),
+            None => remedies.push((remedy, *count)),
         }
     }
-    let place = |finding: &Finding| controls.iter().position(|control| *control == finding.control);
-    // A stable sort: equal findings keep the order of the checks.
-    findings.sort_by_key(|finding| {
-        (place(finding), finding.status == Status::NotVerifiable, std::cmp::Reverse(finding.count))
-    });
-    findings
+    remedies.retain(|(_, checks)| *checks > 1);
+    remedies
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Evidence;
-    use crate::framework::Mapping;
-    use crate::observation::SourceName;
-    use crate::rule::{Rule, Verdict};
 
-    static RARE: Reason = Reason { code: "rare", advice: None };
-    static COMMON: Reason = Reason { code: "common", advice: None };
-    static RULE: Rule = Rule {
-        code: "made-up",
-        version: 1,
-        expected: "",
-        permission: "",
-        improvement: None,
-        reasons: &[],
-        hints: &[],
-    };
-    static OTHER: Rule = Rule { code: "another", ..RULE };
-    static FIRST: Control =
-        Control { id: "C1", title: "", rules: &[Mapping { rule: &OTHER, criteria: &["C"] }] };
-    static SECOND: Control =
-        Control { id: "C2", title: "", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] };
+    fn key(control: &str, rule: &str, status: Status, reason: &str) -> FindingKey {
+        let source = "codehost".to_string();
+        FindingKey {
+            control: control.to_string(),
+            source,
+            rule: rule.to_string(),
+            status,
+            reason: reason.to_string(),
+        }
+    }
 
-    fn check(rule: &'static Rule, subject: &str, status: Status, reason: &'static Reason) -> Check {
-        let source = SourceName::new("made-up");
-        let verdict = Verdict { status, reason, actual: None, improvable: false, hint: None };
-        Check { rule, source, subject: subject.into(), verdict, evidence: Evidence::Many(Box::new([])) }
+    fn findings(checks: &[(FindingKey, String)]) -> WorstFirst {
+        let api = ("codehost".to_string(), "https://api.github.com".to_string());
+        let mut findings = Findings::new([api].into_iter().collect());
+        checks.iter().for_each(|(key, subject)| findings.add(key.clone(), subject));
+        findings.worst_first()
     }
 
     #[test]
-    fn groups_keep_a_count_and_the_first_subjects() {
+    fn groups_keep_a_count_and_the_first_subjects_and_the_worst_comes_first() {
+        let branch = |status, reason| key("CC7.2", "branch-protection", status, reason);
         let mut checks = vec![
-            check(&RULE, "a", Status::Fail, &RARE),
-            check(&RULE, "b", Status::NotVerifiable, &COMMON),
-            check(&RULE, "c", Status::Pass, &COMMON),
-            check(&RULE, "d", Status::NotApplicable, &COMMON),
-            check(&OTHER, "e", Status::NotVerifiable, &RARE),
+            (branch(Status::NotVerifiable, "made_up"), "acme/x".to_string()),
+            (branch(Status::Pass, "ok"), "acme/c".to_string()),
+            (branch(Status::NotApplicable, "archived"), "acme/d".to_string()),
+            (branch(Status::NotVerifiable, "permission_denied"), "acme/b".to_string()),
+            (branch(Status::Fail, "admins_not_enforced"), "acme/a".to_string()),
         ];
-        checks.extend((0..7).map(|n| check(&RULE, &format!("r{n}"), Status::Fail, &COMMON)));
-        let found = findings(&[&FIRST, &SECOND], &checks);
-        let rows: Vec<_> = found
+        checks.extend((0..7).map(|n| (branch(Status::Fail, "branch_unprotected"), format!("acme/r{n}"))));
+        let two_factor = key("CC6.1", "two-factor-required", Status::Fail, "two_factor_disabled");
+        checks.push((two_factor, "acme".to_string()));
+        let WorstFirst { groups, remedies } = findings(&checks);
+        let rows: Vec<_> = groups
             .iter()
-            .map(|finding| {
-                let subjects: Vec<&str> = finding.subjects.iter().map(|subject| &**subject).collect();
-                (finding.control.id, finding.status, finding.reason.code, finding.unnamed(), subjects)
-            })
+            .map(|group| (&*group.key.reason, group.severity, group.count, group.unnamed()))
             .collect();
         assert_eq!(
             rows,
             [
-                ("C1", Status::NotVerifiable, "rare", 0, vec!["e"]),
-                ("C2", Status::Fail, "common", 2, vec!["r0", "r1", "r2", "r3", "r4"]),
-                ("C2", Status::Fail, "rare", 0, vec!["a"]),
-                ("C2", Status::NotVerifiable, "common", 0, vec!["b"]),
+                ("two_factor_disabled", Some(Severity::Critical), 1, 0),
+                ("branch_unprotected", Some(Severity::High), 7, 2),
+                ("admins_not_enforced", Some(Severity::Medium), 1, 0),
+                ("permission_denied", Some(Severity::Medium), 1, 0),
+                ("made_up", None, 1, 0),
             ]
         );
-        assert!(findings(&[&FIRST], &checks[..1]).is_empty(), "the rule belongs to no control of the run");
+        let pages: Vec<_> = groups.iter().map(|group| group.page.as_deref().unwrap_or("none")).collect();
+        assert_eq!(pages[0], "https://github.com/organizations/acme/settings/security");
+        assert_eq!(pages[1], "https://github.com/acme/r0/settings/branches");
+        // The advice about a missing permission is the rule's.
+        assert!(groups[3].remediation.contains("Administration: read"), "{}", groups[3].remediation);
+        assert_eq!(groups[4].remediation, "");
+        // One cause of several rules is one group, with each subject once.
+        let lost =
+            |rule, control| (key(control, rule, Status::NotVerifiable, "host_error"), "acme/x".to_string());
+        let found = findings(&[lost("branch-protection", "CC7.2"), lost("codeowners-default-rule", "CC6.6")]);
+        let causes = found.by_cause();
+        assert_eq!((found.groups.len(), causes.len()), (2, 1));
+        assert_eq!(
+            (&*causes[0].key.control, causes[0].count, causes[0].subjects.len()),
+            ("CC6.6 CC7.2", 2, 1)
+        );
+        // One ruleset repairs both kinds of failures.
+        let counts: Vec<_> = remedies.iter().map(|(remedy, checks)| (remedy.title, *checks)).collect();
+        assert_eq!(counts, [("One organization ruleset", 8)]);
+        assert!(findings(&checks[..1]).remedies.is_empty());
+        assert!(findings(&checks[5..6]).remedies.is_empty(), "one check needs no ruleset");
     }
 }

@@ -23,7 +23,7 @@ const SUFFIX: &str = ".tar.gz";
 /// Anything that cannot be read is skipped: without a previous bundle there is nothing to compare.
 pub(crate) fn since(bundle: &Path, key: &PublicKey) -> Option<(String, Since)> {
     let mut trust = TrustRoot::new();
-    trust.add_key("your own signing key", key.clone());
+    trust.add_key("your own signing key", *key);
     let own = head(bundle, &trust)?;
     let directory = bundle.parent()?;
     let mut others: Vec<(Head, PathBuf)> = fs::read_dir(directory)

@@ -28,7 +28,7 @@ pub use upload::{LocalResult, Uploading};
 pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;
-use crate::finding::Finding;
+use crate::finding::WorstFirst;
 use crate::framework::{Control, Framework};
 use crate::observation::SourceName;
 use crate::origin::Origin;
@@ -161,7 +161,7 @@ pub enum Event<'a> {
         /// The result of each control.
         results: &'a [ControlResult],
         /// The checks that did not pass.
-        findings: &'a [Finding],
+        findings: &'a WorstFirst,
         /// The previous bundle, and what changed since.
         since: Option<&'a (String, Since)>,
         /// The command that shows every check.

@@ -23,6 +23,7 @@ mod exclusion;
 mod interpret;
 mod names;
 mod owners;
+mod place;
 mod plan;
 mod population;
 mod preflight;
@@ -72,6 +73,8 @@ pub static KIND: SourceKind = SourceKind {
     rules: rules::ALL,
     reasons: rules::reason::ALL,
     calls: calls::CALLS,
+    page: place::page,
+    remedy: place::remedy,
     decode: config::decode,
 };
 
