@@ -17,8 +17,7 @@ use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::finding::{FindingKey, Findings, WorstFirst};
-use crate::framework::Control;
+use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::number::saturating_u64;
 use crate::origin::Origin;
@@ -142,7 +141,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
-    let findings = findings(&controls, &collection);
+    let findings = Findings::of(&controls, &collection);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
 
@@ -197,24 +196,6 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         &upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter },
     )?;
     Ok(exit)
-}
-
-/// The checks that did not pass, in groups.
-fn findings(controls: &[&'static Control], collection: &Collection) -> WorstFirst {
-    let sources = collection.sources.iter().map(|source| (source.name.clone(), source.api_url.clone()));
-    let mut findings = Findings::new(sources.collect());
-    for check in &collection.checks {
-        let Some(control) = controls.iter().find(|control| control.rests_on(check.rule)) else { continue };
-        let key = FindingKey {
-            control: control.id.to_string(),
-            source: check.source.id().to_string(),
-            rule: check.rule.code.to_string(),
-            status: check.verdict.status,
-            reason: check.verdict.reason.code.to_string(),
-        };
-        findings.add(key, &check.subject);
-    }
-    findings.worst_first()
 }
 
 /// The exit code of the collection. A source that could not be connected outweighs a missing artifact, which outweighs

@@ -28,7 +28,8 @@ use crate::cli::{CheckFilterArgs, ShowArgs, ShowFormat, StatusName};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::finding::{FindingKey, Findings, WorstFirst};
+use crate::finding::group::Findings;
+use crate::finding::{FindingKey, WorstFirst};
 use crate::hint;
 
 /// The size up to which a list stays in memory before it moves to a temporary file.
