@@ -169,6 +169,7 @@ const tests = {
     assert.equal(run.outputs["bundle-id"], read(run.outputs.bundle, "manifest.json").bundle_id);
     assert.match(run.outputs["artifact-url"], /artifacts/);
     assert.deepEqual(run.artifact, { name: "evidence-bundle", days: "", files: [run.outputs.bundle] });
+    assert.match(run.summary, /## What to do\n\n\| Severity/);
     assert.match(run.summary, /Complete: no[^]*\| CC7\.2 \| CC8\.1 \| fail \| acme\/prototype/);
     assert.doesNotMatch(run.summary, /\| pass \| acme\//);
     // Output that quotes a host cannot act as a command of the runner.

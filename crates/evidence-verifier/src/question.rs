@@ -136,7 +136,7 @@ impl Terms {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
     status: Option<Status>,
-    pub(crate) criterion: String,
+    criterion: String,
     control: String,
     rule: String,
     source: String,
@@ -148,6 +148,7 @@ impl Filter {
         CheckFilter {
             statuses: self.status.into_iter().collect(),
             controls: list(&self.control),
+            criteria: list(&self.criterion),
             rules: list(&self.rule),
             sources: list(&self.source),
             subjects: list(&self.subject),

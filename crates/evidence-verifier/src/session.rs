@@ -253,13 +253,11 @@ impl Opened {
         sample: Option<SampleOf>,
         table: bool,
     ) -> Result<Answer, Refused> {
-        let criterion = filter.criterion.trim().to_owned();
         let filter = filter.checks();
         let checks = &self.collected.checks.sink;
         let matching = checks.rows.iter().filter_map(|(control, check)| {
             let (head, _) = checks.controls.get(*control)?;
-            let is_filed = criterion.is_empty() || head.criteria(&check.rule).contains(&criterion);
-            (is_filed && filter.has_control(&head.id) && filter.matches(check)).then_some((head, check))
+            filter.takes(head, check).then_some((head, check))
         });
         let chosen = sample::choose(matching, sample, |(head, check)| check_identity(&head.id, check))?;
         if table {

@@ -11,6 +11,7 @@ mod check_table;
 mod checks;
 mod comparison;
 pub mod csv;
+pub mod difference;
 mod filter;
 mod findings;
 mod glob;
@@ -23,6 +24,7 @@ mod rows;
 mod sample;
 mod sanitize;
 pub mod scope;
+mod since;
 pub mod terms;
 mod timeline;
 pub mod verdict;
@@ -37,7 +39,7 @@ pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, CheckSide, Comparable, Comparison,
     ControlChange, CountChange, compare,
 };
-pub use filter::{CheckFilter, MemberFilter};
+pub use filter::{CheckFilter, MemberFilter, UnknownName};
 pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
 pub use glob::matches as glob_matches;
 pub use json::document;
@@ -50,4 +52,5 @@ pub use sample::{
     member_identity,
 };
 pub use sanitize::{Sanitize, sanitized, sanitized_lines};
+pub use since::Since;
 pub use timeline::{Timeline, timelines};

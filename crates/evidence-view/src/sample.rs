@@ -12,7 +12,7 @@ use evidence_bundle::text::is_deceptive;
 use sha2::{Digest as _, Sha256};
 
 use crate::checks::{CheckSink, ControlHead};
-use crate::filter::{CheckFilter, MemberFilter};
+use crate::filter::{CheckFilter, MemberFilter, UnknownName};
 use crate::read::FileReader;
 use crate::rows::each_row;
 use crate::sanitize::{Sanitize, sanitized};
@@ -144,6 +144,7 @@ pub struct SampledCheck {
 #[derive(Debug)]
 pub struct CheckDraw {
     filter: CheckFilter,
+    controls: Vec<ControlHead>,
     /// The draw.
     pub draw: Draw<SampledCheck>,
 }
@@ -151,15 +152,22 @@ pub struct CheckDraw {
 impl CheckDraw {
     /// Draws from these checks.
     pub fn new(draw: Draw<SampledCheck>, filter: CheckFilter) -> CheckDraw {
-        CheckDraw { filter, draw }
+        CheckDraw { filter, controls: Vec::new(), draw }
+    }
+
+    /// The first name in the filter that the bundle, which has these sources, does not have.
+    pub fn unknown(&self, sources: &[String]) -> Option<UnknownName> {
+        self.filter.unknown(&self.controls, sources)
     }
 }
 
 impl CheckSink for CheckDraw {
-    fn control(&mut self, _: &ControlHead) {}
+    fn control(&mut self, control: &ControlHead) {
+        self.controls.push(control.clone());
+    }
 
     fn check(&mut self, control: &ControlHead, mut check: Check) -> io::Result<()> {
-        if self.filter.has_control(&control.id) && self.filter.matches(&check) {
+        if self.filter.takes(control, &check) {
             self.draw.offer(&check_identity(&control.id, &check), || {
                 let criteria = control.criteria(&check.rule).iter().map(|id| sanitized(id)).collect();
                 check.sanitize();

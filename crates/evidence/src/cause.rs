@@ -130,17 +130,17 @@ fn lacking(collection: &Collection, findings: &[Finding]) -> Vec<String> {
         })
         .collect();
     let unnamed = findings.iter().filter(|finding| {
-        finding.status == Status::NotVerifiable
-            && is_lacking(finding.status, finding.reason.code)
-            && !warnings.iter().any(|warning| warning.code == finding.reason.code)
+        finding.key.status == Status::NotVerifiable
+            && is_lacking(finding.key.status, &finding.key.reason)
+            && !warnings.iter().any(|warning| warning.code == finding.key.reason)
     });
     lines.extend(unnamed.map(|finding| {
-        let subjects: Vec<&str> = finding.subjects.iter().map(|subject| &**subject).collect();
+        let subjects: Vec<&str> = finding.subjects.iter().map(String::as_str).collect();
         let checks = counted(finding.count, "check", "checks");
-        let title = words::reason(finding.reason.code);
+        let title = words::reason(&finding.key.reason);
         format!(
             "{}: {checks} not verifiable: {title} ({})",
-            finding.control.id,
+            finding.key.control,
             names(&subjects, finding.count)
         )
     }));

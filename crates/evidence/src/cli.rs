@@ -187,6 +187,9 @@ pub struct ShowArgs {
     /// How to print.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
+    /// List the checks that passed or do not apply too. JSON and CSV always list them.
+    #[arg(long, conflicts_with = "status")]
+    pub all: bool,
 }
 
 /// Which checks count: an empty list means all, several entries mean any of them.
@@ -198,6 +201,9 @@ pub struct CheckFilterArgs {
     /// Only this control, such as CC7.2.
     #[arg(long, value_name = "CONTROL", help_heading = FILTERS)]
     pub control: Vec<String>,
+    /// Only this criterion, such as CC8.1, or this control; case is ignored.
+    #[arg(long, value_name = "CRITERION", help_heading = FILTERS)]
+    pub criterion: Vec<String>,
     /// Only checks of this rule, such as branch-protection.
     #[arg(long, value_name = "RULE", help_heading = FILTERS)]
     pub rule: Vec<String>,

@@ -8,7 +8,8 @@
 use evidence_bundle::document::{Severity, Status};
 
 use crate::evaluate::Check;
-use crate::rule::{Advice, reason};
+use crate::rule::{Advice, Reason, Rule, reason};
+use crate::source;
 
 /// The advice for `check`, if any.
 pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
@@ -20,13 +21,21 @@ pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
             None if verdict.improvable => check.rule.improvement,
             None => None,
         },
-        Status::Fail | Status::NotVerifiable => {
-            let advice = verdict.reason.advice?;
-            let denied = *verdict.reason == reason::PERMISSION_DENIED;
-            let remediation = if denied { check.rule.permission } else { advice.remediation };
-            Some(Advice { remediation, ..advice })
-        }
+        Status::Fail | Status::NotVerifiable => not_passed(check.rule, verdict.reason),
     }
+}
+
+/// The advice for a check of this rule that did not pass for this reason.
+fn not_passed(rule: &Rule, reason: &Reason) -> Option<Advice> {
+    let advice = reason.advice?;
+    let remediation = if *reason == reason::PERMISSION_DENIED { rule.permission } else { advice.remediation };
+    Some(Advice { remediation, ..advice })
+}
+
+/// The advice for a check that did not pass, by the codes in documents. `None` for the codes of another version.
+pub fn by_code(rule: &str, reason: &str) -> Option<Advice> {
+    let rule = source::rules().find(|known| known.code == rule)?;
+    not_passed(rule, source::reasons().find(|known| known.code == reason)?)
 }
 
 /// The code of the hint: that of the check's reason, or of the advice beyond it.
@@ -43,6 +52,7 @@ pub fn ordered<Words>(checks: &[Check<Words>]) -> Vec<(&Check<Words>, Advice)> {
     hints
 }
 
+/// The place of a severity: the most severe has the lowest number.
 fn rank(severity: Severity) -> u8 {
     match severity {
         Severity::Critical => 0,

@@ -4,6 +4,7 @@
 //! `deliver`. Each stage takes the output of the previous one and knows nothing of the next; read `commands/collect.rs`
 //! from top to bottom for an overview. Stages send events to `report`, and only `report` prints.
 
+pub mod address;
 pub mod assemble;
 pub mod cause;
 pub mod cli;
@@ -30,6 +31,7 @@ mod number;
 pub mod observation;
 pub mod origin;
 pub mod platform;
+mod previous;
 mod refusals;
 pub mod report;
 pub mod rule;

@@ -31,6 +31,7 @@ impl Asked {
         let filter = CheckFilter {
             statuses: statuses.iter().map(status).collect::<Result<_, _>>()?,
             controls: values(&mut parameters, "control"),
+            criteria: Vec::new(),
             rules: values(&mut parameters, "rule"),
             sources: values(&mut parameters, "source"),
             subjects: Vec::new(),

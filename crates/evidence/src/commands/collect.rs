@@ -18,10 +18,11 @@ use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::finding;
+use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::number::saturating_u64;
 use crate::origin::Origin;
+use crate::previous;
 use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
@@ -144,8 +145,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
-    let findings = finding::findings(&controls, &collection.checks);
-    let causes = cause::of_collection(&collection, &connected, &findings);
+    let findings = Findings::of(&controls, &collection);
+    let causes = cause::of_collection(&collection, &connected, &findings.groups);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
 
@@ -166,10 +167,12 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     let key = signing.key.public_key();
     let next = next(&delivered.path, &config.path, &config.bundle.signing, &key, env);
+    let since = if args.quiet { None } else { previous::since(&delivered.path, &key) };
     reporter.event(Event::Judged {
         scopes: &collection.populations,
         results: &results,
         findings: &findings,
+        since: since.as_ref(),
         show: &next.show,
     });
     reporter.event(Event::Delivered {

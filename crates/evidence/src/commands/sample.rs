@@ -14,7 +14,7 @@ use evidence_os::input;
 use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Sample, SampledCheck, Seed, read};
 
 use super::print::{note_empty, unwritable};
-use super::show::filter;
+use super::show::{filter, unknown_name};
 use super::trust::{Terms, terms};
 use super::verify;
 use crate::cli::{CheckFilterArgs, SampleArgs, SampleFormat, SampleFrom};
@@ -47,18 +47,20 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
             SampleFrom::Checks => {
                 let draw = EachCheck::new(CheckDraw::new(Draw::new(seed, count), filter(&args.filter)));
                 let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
+                let unknown = drawn.sink.unknown(&bundle.sources);
                 let rows = drawn.known.then(|| Rows::Checks(drawn.sink.draw.finish()));
-                Ok((bundle, rows))
+                Ok((bundle, rows, unknown))
             }
             SampleFrom::Population => {
                 let draw = MemberDraw::new(Draw::new(seed, count), member_filter(args));
                 let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
+                let unknown = filter(&args.filter).unknown(&[], &bundle.sources);
                 let rows = drawn.known.then(|| Rows::Population(drawn.draw.finish()));
-                Ok((bundle, rows))
+                Ok((bundle, rows, unknown))
             }
         }
     });
-    let (bundle, rows) = match outcome {
+    let (bundle, rows, unknown) = match outcome {
         Ok(drawn) => drawn,
         Err(failure) => {
             verify::print_failure(&args.bundle, "sample", &failure, args.format == SampleFormat::Json);
@@ -71,6 +73,7 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
             help: "install a newer version of evidence".to_string(),
         });
     };
+    unknown.map_or(Ok(()), |unknown| Err(unknown_name(&unknown)))?;
     if rows.of() == 0 && args.format != SampleFormat::Text {
         note_empty();
     }
@@ -104,12 +107,13 @@ impl Rows {
 
 /// A filter that was given but belongs to the other list.
 fn foreign_option(args: &SampleArgs) -> Option<&'static str> {
-    let CheckFilterArgs { status, control, rule, .. } = &args.filter;
+    let CheckFilterArgs { status, control, criterion, rule, .. } = &args.filter;
     let given = match args.from {
         SampleFrom::Checks => vec![("--kind", !args.kind.is_empty()), ("--in-scope", args.in_scope)],
         SampleFrom::Population => vec![
             ("--status", !status.is_empty()),
             ("--control", !control.is_empty()),
+            ("--criterion", !criterion.is_empty()),
             ("--rule", !rule.is_empty()),
         ],
     };
@@ -127,11 +131,12 @@ fn member_filter(args: &SampleArgs) -> MemberFilter {
 
 /// The filters as command-line options, for the record; empty without any.
 fn filters(args: &SampleArgs) -> String {
-    let CheckFilterArgs { status, control, rule, source, subject } = &args.filter;
+    let CheckFilterArgs { status, control, criterion, rule, source, subject } = &args.filter;
     let status: Vec<String> = status.iter().filter_map(clap_name).collect();
     let lists = [
         ("--status", &status),
         ("--control", control),
+        ("--criterion", criterion),
         ("--rule", rule),
         ("--source", source),
         ("--subject", subject),

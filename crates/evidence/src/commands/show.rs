@@ -5,16 +5,20 @@
 
 mod json;
 mod markdown;
+mod table;
 mod text;
 
-use std::io::{self, BufReader, Seek as _};
+use std::io::{self, BufReader, Read};
 
-use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Counts};
+use evidence_bundle::document::{Check, Counts, RunRecord};
+use evidence_bundle::path::RUN;
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
+use evidence_bundle::text::Printable;
+use evidence_bundle::{Status, document::Severity};
 use evidence_os::input;
-use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Table};
-use evidence_view::{CheckFilter, CheckSink, ControlHead, EachCheck, read, sanitized};
+use evidence_view::{
+    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read, sanitized,
+};
 use tempfile::SpooledTempFile;
 
 use super::print::{note_empty, unwritable};
@@ -25,21 +29,23 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::finding::group::Findings;
+use crate::finding::{FindingKey, WorstFirst};
+use crate::hint;
 
 /// The size up to which a list stays in memory before it moves to a temporary file.
 const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
-    let filter = filter(&args.filter);
     let Terms { trust, expectations } = terms(&args.trust, env)?;
     let shown = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
-        let reader = EachCheck::new(Listing::new(filter, args.format).map_err(Failure::CannotJudge)?);
-        read(bundle, &trust, &expectations, &Limits::default(), reader)
+        let listing = Listing::new(args).map_err(Failure::CannotJudge)?;
+        read(bundle, &trust, &expectations, &Limits::default(), Reader(EachCheck::new(listing)))
     });
     let (bundle, checks) = match shown {
-        Ok(shown) => shown,
+        Ok((bundle, Reader(checks))) => (bundle, checks),
         Err(failure) => {
             let asks_for_json = args.format == ShowFormat::Json;
             verify::print_failure(&args.bundle, "show", &failure, asks_for_json);
@@ -52,13 +58,33 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
             help: "install a newer version of evidence".to_string(),
         });
     }
-    if checks.sink.found == 0 && args.format != ShowFormat::Text {
+    let listing = checks.sink;
+    if let Some(unknown) = listing.filter.unknown(&listing.heads, &bundle.sources) {
+        return Err(unknown_name(&unknown));
+    }
+    if listing.found == 0 && listing.hidden == 0 && args.format != ShowFormat::Text {
         note_empty();
     }
-    match checks.sink.print(&bundle) {
+    match listing.print(&bundle) {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(Exit::Success),
+    }
+}
+
+/// The error for a name in a filter that the bundle does not have.
+pub(super) fn unknown_name(unknown: &UnknownName) -> Error {
+    let UnknownName { what, name, known, is_criterion } = unknown;
+    let names: Vec<String> = known.iter().map(|name| sanitized(name)).collect();
+    let criterion = if *what == "control" && *is_criterion {
+        format!("; or `--criterion {}`", Printable(name))
+    } else {
+        String::new()
+    };
+    let names = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+    Error::Usage {
+        message: format!("--{what} `{}`: the bundle does not have it", Printable(name)),
+        help: format!("use one of: {names}{criterion}"),
     }
 }
 
@@ -66,6 +92,12 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
 struct Row<'a> {
     control: &'a ControlHead,
     check: &'a Check,
+    /// How much it matters, if it did not pass.
+    severity: Option<Severity>,
+    /// What to do, if it did not pass.
+    remediation: &'static str,
+    /// The page where its setting is changed, if it did not pass.
+    page: Option<String>,
 }
 
 impl Row<'_> {
@@ -86,6 +118,7 @@ pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
     CheckFilter {
         statuses: args.status.iter().map(status).collect(),
         controls: args.control.clone(),
+        criteria: args.criterion.clone(),
         rules: args.rule.clone(),
         sources: args.source.clone(),
         subjects: args.subject.clone(),
@@ -103,36 +136,64 @@ struct Control {
 /// The requested checks, spooled.
 struct Listing {
     filter: CheckFilter,
+    /// Whether to leave out what passed or does not apply.
+    only_open: bool,
+    /// Every control of the bundle.
+    heads: Vec<ControlHead>,
+    /// The controls that match.
     controls: Vec<Control>,
+    findings: Findings,
     found: u64,
+    /// How many match, but passed or do not apply.
+    hidden: u64,
     form: Form,
 }
 
 enum Form {
     Text(text::Groups),
     Json(json::Lines),
-    Csv(Box<Table<SpooledTempFile>>),
+    Csv(Box<table::Rows>),
     Markdown(markdown::Table),
 }
 
+/// Everything but the checks themselves.
+struct Summary<'a> {
+    bundle: &'a VerifiedBundle,
+    controls: &'a [Control],
+    findings: &'a WorstFirst,
+    found: u64,
+    hidden: u64,
+}
+
 impl Listing {
-    fn new(filter: CheckFilter, format: ShowFormat) -> io::Result<Listing> {
-        let form = match format {
-            ShowFormat::Text => Form::Text(text::Groups::new()),
-            ShowFormat::Json => Form::Json(json::Lines::new()),
-            ShowFormat::Csv => Form::Csv(Box::new(Table::of::<_, CheckRow<'_>>(spooled())?)),
-            ShowFormat::Markdown => Form::Markdown(markdown::Table::new()),
+    fn new(args: &ShowArgs) -> io::Result<Listing> {
+        let (form, lists_all) = match args.format {
+            ShowFormat::Text => (Form::Text(text::Groups::new()), false),
+            ShowFormat::Json => (Form::Json(json::Lines::new()), true),
+            ShowFormat::Csv => (Form::Csv(Box::new(table::Rows::new()?)), true),
+            ShowFormat::Markdown => (Form::Markdown(markdown::Table::new()), false),
         };
-        Ok(Listing { filter, controls: Vec::new(), found: 0, form })
+        Ok(Listing {
+            filter: filter(&args.filter),
+            only_open: !lists_all && !args.all && args.filter.status.is_empty(),
+            heads: Vec::new(),
+            controls: Vec::new(),
+            findings: Findings::default(),
+            found: 0,
+            hidden: 0,
+            form,
+        })
     }
 
     fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
-        let Listing { controls, found, form, .. } = self;
+        let Listing { controls, findings, found, hidden, form, .. } = self;
+        let findings = findings.worst_first();
+        let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden };
         match form {
-            Form::Text(groups) => groups.print(bundle, &controls, &mut io::BufWriter::new(console::stdout())),
-            Form::Json(lines) => lines.print(bundle, &controls, &mut io::stdout().lock()),
-            Form::Csv(table) => print_csv(*table, &mut io::stdout().lock()),
-            Form::Markdown(table) => table.print(bundle, &controls, found, &mut io::stdout().lock()),
+            Form::Text(groups) => groups.print(&summary, &mut io::BufWriter::new(console::stdout())),
+            Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),
+            Form::Csv(table) => table.print(&mut io::stdout().lock()),
+            Form::Markdown(table) => table.print(&summary, &mut io::stdout().lock()),
         }
     }
 }
@@ -144,6 +205,7 @@ impl CheckSink for Listing {
             let (id, title) = (sanitized(id), sanitized(title));
             self.controls.push(Control { id, title, status: *status, counts: Counts::default() });
         }
+        self.heads.push(control.clone());
     }
 
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
@@ -153,29 +215,58 @@ impl CheckSink for Listing {
         if let Some(last) = self.controls.last_mut() {
             last.counts.add(check.status);
         }
-        if !self.filter.matches(&check) {
+        if !self.filter.takes(control, &check) {
+            return Ok(());
+        }
+        let is_open = matches!(check.status, Status::Fail | Status::NotVerifiable);
+        if self.only_open && !is_open {
+            self.hidden += 1;
             return Ok(());
         }
         self.found += 1;
-        let row = Row { control, check: &check };
+        let mut row = Row { control, check: &check, severity: None, remediation: "", page: None };
+        if is_open {
+            self.findings.add(key(control, &check), &check.subject);
+            let advice = hint::by_code(&check.rule, &check.reason);
+            row.severity = advice.map(|advice| advice.severity);
+            row.remediation = advice.map_or("", |advice| advice.remediation);
+            row.page = self.findings.addresses.page(&check.source, &check.rule, &check.subject);
+        }
         match &mut self.form {
             Form::Text(groups) => groups.add(&row)?,
             Form::Json(lines) => lines.add(&row)?,
-            Form::Csv(table) => table.row(&CheckRow(control, &check))?,
+            Form::Csv(table) => table.add(&row)?,
             Form::Markdown(table) => table.add(&row)?,
         }
         Ok(())
     }
 }
 
-fn print_csv(table: Table<SpooledTempFile>, out: &mut dyn io::Write) -> io::Result<()> {
-    if !table.is_ascii() {
-        out.write_all(BYTE_ORDER_MARK.as_bytes())?;
+/// The group of a check.
+fn key(control: &ControlHead, check: &Check) -> FindingKey {
+    FindingKey {
+        control: control.id.clone(),
+        source: check.source.clone(),
+        rule: check.rule.clone(),
+        status: check.status,
+        reason: check.reason.clone(),
     }
-    let mut file = table.finish()?;
-    file.rewind()?;
-    io::copy(&mut file, out)?;
-    out.flush()
+}
+
+/// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
+struct Reader(EachCheck<Listing>);
+
+impl FileReader for Reader {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        if path == RUN {
+            let run: Option<RunRecord> = document(contents);
+            let sources = run.into_iter().flat_map(|run| run.sources);
+            let addresses = sources.map(|source| (source.name, source.api_url)).collect();
+            self.0.sink.findings = Findings::new(addresses);
+            return Ok(());
+        }
+        self.0.file(path, contents)
+    }
 }
 
 /// A list that may be long, held until the bundle is verified.

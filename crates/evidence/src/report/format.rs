@@ -55,6 +55,21 @@ pub fn duration(duration: SignedDuration) -> String {
     }
 }
 
+/// A text on lines of at most `width` characters, where its words fit.
+pub fn filled(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
 /// A path as a shell argument: quoted if necessary, and never mistaken for an option.
 pub fn shell_path(path: &Path) -> String {
     let mut text = Printable(&path.to_string_lossy()).to_string();

@@ -29,7 +29,7 @@ pub use upload::{LocalResult, Uploading};
 pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;
-use crate::finding::Finding;
+use crate::finding::WorstFirst;
 use crate::framework::{Control, Framework};
 use crate::observation::SourceName;
 use crate::origin::Origin;
@@ -37,6 +37,7 @@ use crate::source::{ConnectError, Plan, Scope};
 use evidence_http::GivenUp;
 pub use evidence_http::WaitReason;
 use evidence_screen::Screen;
+use evidence_view::Since;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -161,7 +162,9 @@ pub enum Event<'a> {
         /// The result of each control.
         results: &'a [ControlResult],
         /// The checks that did not pass.
-        findings: &'a [Finding],
+        findings: &'a WorstFirst,
+        /// The previous bundle, and what changed since.
+        since: Option<&'a (String, Since)>,
         /// The command that shows every check.
         show: &'a str,
     },

@@ -3,25 +3,33 @@
 use std::io::Write as _;
 
 use evidence_bundle::document::{SourcePopulation, Status};
-use evidence_view::{scope, words};
+use evidence_view::{Since, scope, words};
 
-use super::format::{bytes, counted, thousands};
-use super::style::{BOLD, DIM, GREEN, YELLOW, of_status};
+use super::format::{bytes, counted, filled, thousands};
+use super::style::{BOLD, DIM, GREEN, RED, YELLOW, of_status};
 use super::terminal::{State, Terminal};
 use crate::console;
 use crate::evaluate::ControlResult;
-use crate::finding::Finding;
+use crate::finding::{Finding, WorstFirst};
 use crate::framework::Control;
+use crate::number::saturating_u64;
 
-/// Wrap lists of subjects at the usual terminal width.
+/// Wrap at the usual terminal width.
 const LINE_WIDTH: usize = 80;
+/// How many groups of checks to print.
+const GROUPS_SHOWN: usize = 5;
+/// How many subjects of a group to print.
+const SUBJECTS_SHOWN: usize = 3;
+/// The begin of the lines below the head of a group.
+const DETAIL: &str = "            ";
 
 impl Terminal {
     pub(super) fn judged(
         &self,
         scopes: &[SourcePopulation],
         results: &[ControlResult],
-        findings: &[Finding],
+        findings: &WorstFirst,
+        since: Option<&(String, Since)>,
         show: &str,
     ) {
         let mut state = self.state();
@@ -52,38 +60,75 @@ impl Terminal {
             );
             self.line(&state, &line);
         }
+        if let Some((name, since)) = since {
+            self.since(&mut state, name, since);
+        }
         self.findings(&mut state, findings, show);
         self.line(&state, "");
     }
 
-    /// Prints the failed checks with their first subjects, and the number of checks that could not be verified.
-    fn findings(&self, state: &mut State, findings: &[Finding], show: &str) {
-        let width = findings.iter().map(|finding| thousands(finding.count).len()).max().unwrap_or_default();
-        let line_width = console::stderr_width().unwrap_or(LINE_WIDTH).min(LINE_WIDTH);
-        let of = |status| findings.iter().filter(move |finding| finding.status == status);
-        let head = |finding: &Finding| {
-            let (count, title) = (thousands(finding.count), words::reason(finding.reason.code));
-            format!("  {:<6} {count:>width$}  {title}", finding.control.id)
-        };
-        for finding in of(Status::Fail) {
-            self.section(state, "Failed checks");
-            self.line(state, &head(finding));
-            let mut subjects: Vec<String> =
-                finding.subjects.iter().map(|subject| self.safe(subject)).collect();
-            if finding.unnamed() > 0 {
-                subjects.push(format!("{} more", thousands(finding.unnamed())));
-            }
-            for line in filled(&subjects, line_width.saturating_sub(width + 11)) {
-                self.line(state, &format!("{:1$}{DIM}{line}{DIM:#}", "", width + 11));
-            }
+    /// Prints what changed since the previous bundle.
+    fn since(&self, state: &mut State, name: &str, since: &Since) {
+        self.section(state, "Changes");
+        for caution in &since.cautions {
+            self.line(state, &format!("  {YELLOW}{caution}{YELLOW:#}"));
         }
-        let unnamed: u64 = of(Status::Fail).map(Finding::unnamed).sum();
+        let text = format!("since {}: {}", self.safe(name), since.counts());
+        self.filled(state, "  ", &text);
+        for new in &since.named {
+            self.line(state, &format!("  {RED}new{RED:#}  {}", self.safe(new)));
+        }
+        let unnamed = since.new.saturating_sub(saturating_u64(since.named.len()));
         if unnamed > 0 {
-            self.line(state, &format!("  and {} more: {show} --status fail", thousands(unnamed)));
+            self.line(state, &format!("       {} more", thousands(unnamed)));
         }
-        for finding in of(Status::NotVerifiable) {
-            self.section(state, "Not verifiable");
-            self.line(state, &head(finding));
+    }
+
+    /// Prints this text on lines of the usual width.
+    fn filled(&self, state: &State, indent: &str, text: &str) {
+        let width = console::stderr_width().unwrap_or(LINE_WIDTH).min(LINE_WIDTH);
+        for line in filled(text, width.saturating_sub(indent.len())) {
+            self.line(state, &format!("{indent}{line}"));
+        }
+    }
+
+    /// Prints what to do about the worst groups of checks, and how to see the others.
+    fn findings(&self, state: &mut State, findings: &WorstFirst, show: &str) {
+        let (groups, remedies) = (findings.by_cause(), &findings.remedies);
+        if groups.is_empty() {
+            return;
+        }
+        self.section(state, "What to do");
+        for Finding { key, severity, remediation, page, count, subjects } in groups.iter().take(GROUPS_SHOWN)
+        {
+            let severity = severity.map_or("", words::severity);
+            let style = of_status(key.status);
+            let unseen = if key.status == Status::NotVerifiable { "not verifiable: " } else { "" };
+            let title = words::reason(&key.reason);
+            let head =
+                format!("  {style}{severity:<8}{style:#}  {BOLD}{}  {unseen}{title}{BOLD:#}", key.control);
+            self.line(state, &head);
+            let names: Vec<String> =
+                subjects.iter().take(SUBJECTS_SHOWN).map(|subject| self.safe(subject)).collect();
+            let checks = if *count > 1 { format!("{} checks: ", thousands(*count)) } else { String::new() };
+            let more = if subjects.len() > SUBJECTS_SHOWN { ", ..." } else { "" };
+            self.filled(state, DETAIL, &format!("{checks}{}{more}", names.join(", ")));
+            self.filled(state, DETAIL, remediation);
+            if let Some(page) = page {
+                self.line(state, &format!("{DETAIL}{}", self.safe(page)));
+            }
+        }
+        for (remedy, checks) in remedies {
+            let text =
+                format!("{} repairs {} checks: `evidence show` prints it", remedy.title, thousands(*checks));
+            self.filled(state, "  ", &text);
+        }
+        let more = groups.len().saturating_sub(GROUPS_SHOWN);
+        let unnamed = groups.iter().any(|group| group.subjects.len() > SUBJECTS_SHOWN);
+        if more > 0 {
+            self.line(state, &format!("  {more} more: {show}"));
+        } else if unnamed || !remedies.is_empty() {
+            self.line(state, &format!("  all of it: {show}"));
         }
     }
 
@@ -115,19 +160,4 @@ impl Terminal {
             let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {check}\n  {upload}");
         }
     }
-}
-
-/// These texts separated by commas, on lines of at most `width` characters where they fit.
-fn filled(texts: &[String], width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for (index, text) in texts.iter().enumerate() {
-        let comma = if index + 1 < texts.len() { "," } else { "" };
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + text.chars().count() + 2 <= width => {
-                line.push_str(&format!(" {text}{comma}"));
-            }
-            _ => lines.push(format!("{text}{comma}")),
-        }
-    }
-    lines
 }

@@ -350,8 +350,8 @@ impl Reporter for Terminal {
                 self.collected(source, tally, (requests, revalidated), rate_limit);
             }
             Event::Stopped => self.stopped(),
-            Event::Judged { scopes, results, findings, show } => {
-                self.judged(scopes, results, findings, &self.safe(show));
+            Event::Judged { scopes, results, findings, since, show } => {
+                self.judged(scopes, results, findings, since, &self.safe(show));
             }
             Event::Delivered {
                 path,

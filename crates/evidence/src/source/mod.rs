@@ -14,6 +14,7 @@ pub mod codehost;
 mod connect_error;
 pub mod endpoint;
 mod estimate;
+pub mod place;
 mod plan;
 
 pub use self::connect_error::{ConnectError, ConnectErrorKind};
@@ -29,6 +30,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
 
+use self::place::{Place, Remedy};
 use crate::env::Env;
 use crate::framework::Control;
 use crate::number::saturating_u64;
@@ -64,6 +66,10 @@ pub struct SourceKind {
     pub reasons: &'static [&'static Reason],
     /// The calls it makes.
     pub calls: &'static [Endpoint],
+    /// The page where the setting of a check is changed.
+    pub page: fn(&Place<'_>) -> Option<String>,
+    /// The one change that repairs many checks of a rule and a reason.
+    pub remedy: fn(&Place<'_>, &str) -> Option<Remedy>,
     /// Decodes its section of the configuration. The list holds the rules required by the top-level `controls`, if
     /// valid.
     pub(crate) decode: Decode,

@@ -46,6 +46,7 @@ mod secrets;
 mod several_sources;
 mod show;
 mod signals;
+mod since;
 mod spelling;
 mod texts;
 mod trust;

@@ -67,13 +67,15 @@ fn resigned(lab: &Lab, name: &str, files: &[(String, Vec<u8>)]) {
 fn every_bundle_has_them_behind_its_documents() {
     let (lab, bundle) = bundled();
     assert_eq!(bundle.paths()[9..16], VIEWS);
-    // The checks begin with the cells of `show`, byte for byte.
+    // The rows of both begin with the same cells; what to do, and where it was read, follow.
     let shown = lab.run(&["show", "b.tar.gz", "-k", "key.pub.pem", "--format", "csv"]).exits(0).stdout;
     let checks = text(&bundle, "derived/checks.csv");
     assert_eq!(checks.lines().count(), shown.lines().count());
-    for (line, shown) in checks.lines().zip(shown.lines()) {
-        assert!(line.starts_with(shown), "{line}");
-    }
+    let cells = |table: &str| -> Vec<Vec<String>> {
+        let rows = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes()).into_records();
+        rows.map(|row| row.unwrap().iter().take(11).map(str::to_string).collect()).collect()
+    };
+    assert_eq!(cells(&checks), cells(&shown));
     let manifest = bundle.manifest();
     let end = format!(",acme,{}", manifest["bundle_id"].as_str().unwrap());
     for table in VIEWS.iter().filter(|path| path.ends_with(".csv")) {

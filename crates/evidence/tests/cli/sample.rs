@@ -107,7 +107,7 @@ fn filters() {
     assert_eq!(identities(&repositories).iter().collect::<BTreeSet<_>>().len(), 43);
     for (arguments, expected) in [
         (&["--from", "population", "--subject", "acme/BA?E"][..], &["codehost|repository|acme/bare"][..]),
-        (&["--from", "population", "--source", "cloud"], &[]),
+        (&["--from", "population", "--subject", "none"], &[]),
         (&["--from", "checks", "--control", "cc6.1"], &["CC6.1|codehost|two-factor-required|acme"]),
         (
             &["--from", "checks", "--status", "fail", "--subject", "*/half"],
@@ -120,11 +120,11 @@ fn filters() {
     let members = all["items"].as_array().unwrap();
     assert_eq!(in_scope["of"], members.iter().filter(|member| member["in_scope"] == true).count());
     let text =
-        sample(&lab, &["--from", "population", "--source", "cloud", "--count", "1", "--seed", "s"]).exits(0);
+        sample(&lab, &["--from", "population", "--subject", "none", "--count", "1", "--seed", "s"]).exits(0);
     assert!(text.stdout.contains("Nothing matches the filters.") && text.stderr.is_empty(), "{}", text.all());
     for format in ["json", "csv"] {
         let none =
-            ["--from", "population", "--source", "cloud", "--count", "1", "--seed", "s", "--format", format];
+            ["--from", "population", "--subject", "none", "--count", "1", "--seed", "s", "--format", format];
         assert_eq!(sample(&lab, &none).exits(0).stderr, "note: nothing matches the filters\n");
     }
     let text =

@@ -3,20 +3,21 @@
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Counts, EvidenceReference, FallibleRows, Rows, SourcePopulation};
-use evidence_bundle::read::VerifiedBundle;
+use evidence_bundle::document::{Counts, EvidenceReference, FallibleRows, Rows, Severity, SourcePopulation};
 use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
 use super::super::print::json;
-use super::{Control, Row, spooled};
+use super::{Row, Summary, spooled};
+use crate::finding::Finding;
+use crate::source::place::Remedy;
 
 /// One JSON document per line, held until the bundle is verified.
 pub(super) struct Lines(SpooledTempFile);
 
 /// The output. A field is never renamed.
 #[derive(Serialize)]
-struct Report<'a, K: Serialize, C: Serialize> {
+struct Report<'a, K: Serialize, G: Serialize, M: Serialize, C: Serialize> {
     verdict: &'static str,
     bundle_id: &'a str,
     key_id: String,
@@ -27,6 +28,8 @@ struct Report<'a, K: Serialize, C: Serialize> {
     complete: bool,
     scope: &'a [SourcePopulation],
     controls: K,
+    findings: G,
+    remedies: M,
     checks: C,
 }
 
@@ -36,6 +39,32 @@ struct ControlRecord<'a> {
     title: &'a str,
     status: Status,
     checks: Counts,
+}
+
+/// The checks that did not pass a rule for one reason, and what to do; the most severe come first.
+#[derive(Serialize)]
+struct FindingRecord<'a> {
+    severity: Option<Severity>,
+    control: &'a str,
+    source: &'a str,
+    rule: &'a str,
+    status: Status,
+    reason: &'a str,
+    checks: u64,
+    remediation: &'a str,
+    /// The page of the first subject's setting.
+    page: Option<&'a str>,
+}
+
+/// One change that repairs many checks.
+#[derive(Serialize)]
+struct RemedyRecord<'a> {
+    title: &'a str,
+    note: &'a str,
+    checks: u64,
+    page: &'a str,
+    command: &'a str,
+    input: &'a str,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,6 +78,8 @@ struct CheckRecord {
     reason: String,
     expected: Option<String>,
     actual: Option<String>,
+    severity: Option<Severity>,
+    page: Option<String>,
     evidence: Vec<EvidenceReference>,
 }
 
@@ -69,18 +100,16 @@ impl Lines {
             reason: check.reason,
             expected: check.expected,
             actual: check.actual,
+            severity: row.severity,
+            page: row.page.clone(),
             evidence: check.evidence,
         };
         serde_json::to_writer(&mut self.0, &record)?;
         self.0.write_all(b"\n")
     }
 
-    pub(super) fn print(
-        self,
-        bundle: &VerifiedBundle,
-        controls: &[Control],
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Summary { bundle, controls, findings, .. } = summary;
         let Lines(mut file) = self;
         file.rewind()?;
         let record =
@@ -91,6 +120,24 @@ impl Lines {
             title: &control.title,
             status: control.status,
             checks: control.counts,
+        });
+        let groups = findings.groups.iter().map(|finding| {
+            let Finding { key, severity, remediation, page, count, .. } = finding;
+            FindingRecord {
+                severity: *severity,
+                control: &key.control,
+                source: &key.source,
+                rule: &key.rule,
+                status: key.status,
+                reason: &key.reason,
+                checks: *count,
+                remediation,
+                page: page.as_deref(),
+            }
+        });
+        let remedies = findings.remedies.iter().map(|(remedy, checks)| {
+            let Remedy { title, note, page, command, input } = remedy;
+            RemedyRecord { title, note, checks: *checks, page, command, input }
         });
         let report = Report {
             verdict: "verified",
@@ -103,6 +150,8 @@ impl Lines {
             complete: bundle.complete,
             scope: &bundle.populations,
             controls: Rows::new(controls),
+            findings: Rows::new(groups),
+            remedies: Rows::new(remedies),
             checks: FallibleRows::new(checks),
         };
         json(io::BufWriter::new(out), &report)

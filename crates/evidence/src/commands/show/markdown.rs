@@ -2,11 +2,12 @@
 
 use std::io::{self, Seek as _, Write};
 
-use evidence_bundle::read::VerifiedBundle;
+use evidence_bundle::Status;
 use evidence_view::{sanitized, scope, words};
 use tempfile::SpooledTempFile;
 
-use super::{Control, Row, spooled};
+use super::{Control, Row, Summary, spooled};
+use crate::finding::{Finding, WorstFirst};
 
 /// Characters that Markdown or a wiki would read as markup.
 const MARKUP: &str = "\\`*_[]<>|#~&!";
@@ -33,14 +34,9 @@ impl Table {
         writeln!(self.0, "| {} |", cells.map(plain).join(" | "))
     }
 
-    pub(super) fn print(
-        self,
-        bundle: &VerifiedBundle,
-        controls: &[Control],
-        found: u64,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Table(mut file) = self;
+        let Summary { bundle, controls, findings, found, hidden } = summary;
         let mut text = format!("# Evidence of {}\n\n", plain(&bundle.organization));
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
         for source in &bundle.populations {
@@ -56,12 +52,17 @@ impl Table {
             text.push_str(&format!("- {name}: {}\n", plain(value)));
         }
         text.push_str("\n| Control | Title | Status | Checks |\n|---|---|---|---|\n");
-        for Control { id, title, status, counts } in controls {
+        for Control { id, title, status, counts } in *controls {
             let cells = [id, title, words::label(*status).word, &words::checks(*counts)].map(plain);
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
-        text.push_str(&format!("\n{} shown:\n", words::counted(found, "check")));
-        if found > 0 {
+        text.push_str(&what_to_do(findings));
+        let rest = match hidden {
+            0 => String::new(),
+            hidden => format!("; {} passed or do not apply (`--all` lists them)", words::grouped(*hidden)),
+        };
+        text.push_str(&format!("\n{} shown{rest}:\n", words::counted(*found, "check")));
+        if *found > 0 {
             text.push_str("\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |\n");
             text.push_str("|---|---|---|---|---|---|---|\n");
         }
@@ -70,6 +71,47 @@ impl Table {
         io::copy(&mut file, out)?;
         out.flush()
     }
+}
+
+/// What to do about each group, the most severe first, and the changes that repair many checks.
+fn what_to_do(findings: &WorstFirst) -> String {
+    if findings.groups.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## What to do\n\n| Severity | Control | Finding | Checks | What to do | Page |\n\
+                    |---|---|---|---|---|---|\n"
+        .to_string();
+    for Finding { key, severity, remediation, page, count, .. } in &findings.groups {
+        let unseen = if key.status == Status::NotVerifiable { "not verifiable: " } else { "" };
+        let cells = [
+            severity.map_or("", words::severity),
+            &key.control,
+            &format!("{unseen}{}", words::reason(&key.reason)),
+            &words::grouped(*count),
+            remediation,
+        ];
+        let page = page.as_deref().map(|page| link("open", page)).unwrap_or_default();
+        text.push_str(&format!("| {} | {page} |\n", cells.map(plain).join(" | ")));
+    }
+    for (remedy, checks) in &findings.remedies {
+        let input =
+            if remedy.input.is_empty() { String::new() } else { format!(" <<'END'\n{}\nEND", remedy.input) };
+        // Only the program's own text and encoded names are in the code.
+        text.push_str(&format!(
+            "\n{} repairs {} of these checks.\n{}\n\n```sh\n{}{input}\n```\n",
+            link(remedy.title, &remedy.page),
+            words::grouped(*checks),
+            plain(remedy.note),
+            sanitized(&remedy.command),
+        ));
+    }
+    text
+}
+
+/// A link; the address alone if it could end the link.
+fn link(text: &str, page: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.-_~%#?=&".contains(&byte);
+    if page.bytes().all(is_plain) { format!("[{text}]({page})") } else { plain(page) }
 }
 
 /// Text escaped to render literally, on one line.
@@ -90,6 +132,8 @@ mod tests {
 
     #[test]
     fn nothing_is_markup() {
+        assert_eq!(link("open", "https://h/a_b?c=d#e"), "[open](https://h/a_b?c=d#e)");
+        assert_eq!(link("open", "https://h/a) [x](y"), "https://h/a) \\[x\\](y");
         assert_eq!(plain("a|b <img> `x` [y](z)\n"), "a\\|b \\<img\\> \\`x\\` \\[y\\](z)\\\\u{a}");
     }
 }

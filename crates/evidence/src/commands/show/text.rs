@@ -1,33 +1,39 @@
-//! The results for a terminal: each control, then its checks by status and reason.
+//! The results for a terminal: each control, then the checks by rule and reason, the most severe first, with what to do.
 //!
 //! The rows wait in a spool: there can be hundreds of thousands, and in memory are only their positions.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
 
-use evidence_bundle::read::VerifiedBundle;
-use evidence_bundle::{Status, text::Printable};
+use evidence_bundle::text::Printable;
 use evidence_view::{sanitized, scope, words};
 use tempfile::SpooledTempFile;
 
-use super::{Control, Row, spooled};
+use super::{Control, Row, Summary, key, spooled};
+use crate::finding::{Finding, FindingKey};
 use crate::number::saturating_u64;
-use crate::report::format::counted;
+use crate::report::format::{counted, filled, thousands};
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
+use crate::source::place::Remedy;
 
 /// Longer subjects push their line out of the column.
 const SUBJECT_WIDTH: usize = 40;
 
-/// The checks of one control with the same status, reason and rule, ordered by the position of each.
+/// The width of lines of prose.
+const LINE_WIDTH: usize = 80;
+
+/// The checks of one control with the same status, reason, rule and source.
 pub(super) struct Groups {
-    groups: BTreeMap<(String, u8, String, String), Group>,
+    groups: HashMap<FindingKey, Group>,
+    /// In the order of the document.
+    keys: Vec<FindingKey>,
     rows: BufWriter<SpooledTempFile>,
     /// The bytes that were written to the spool.
     written: u64,
 }
 
 struct Group {
-    status: Status,
     criteria: Vec<String>,
     /// The widest subject, in characters.
     width: usize,
@@ -37,25 +43,20 @@ struct Group {
 
 impl Groups {
     pub(super) fn new() -> Groups {
-        Groups { groups: BTreeMap::new(), rows: BufWriter::new(spooled()), written: 0 }
+        Groups { groups: HashMap::new(), keys: Vec::new(), rows: BufWriter::new(spooled()), written: 0 }
     }
 
     pub(super) fn add(&mut self, row: &Row<'_>) -> io::Result<()> {
-        let Row { control, check } = row;
-        let urgency = match check.status {
-            Status::Fail => 0,
-            Status::NotVerifiable => 1,
-            Status::Pass => 2,
-            Status::NotApplicable => 3,
-        };
-        let key = (sanitized(&control.id), urgency, check.reason.clone(), check.rule.clone());
+        let Row { control, check, .. } = row;
+        let key = key(control, check);
         let criteria = || row.criteria().iter().map(|criterion| sanitized(criterion)).collect();
-        let group = self.groups.entry(key).or_insert_with(|| Group {
-            status: check.status,
-            criteria: criteria(),
-            width: 0,
-            rows: Vec::new(),
-        });
+        let group = match self.groups.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                self.keys.push(place.key().clone());
+                place.insert(Group { criteria: criteria(), width: 0, rows: Vec::new() })
+            }
+        };
         let subject = sanitized(&check.subject);
         let actual = sanitized(check.actual.as_deref().unwrap_or_default());
         self.rows.write_all(subject.as_bytes())?;
@@ -68,12 +69,8 @@ impl Groups {
         Ok(())
     }
 
-    pub(super) fn print(
-        self,
-        bundle: &VerifiedBundle,
-        controls: &[Control],
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Summary { bundle, controls, findings, found, hidden } = summary;
         let mut spool = self.rows.into_inner().map_err(io::IntoInnerError::into_error)?;
         spool.rewind()?;
         let mut rows = Rows { spool: BufReader::new(spool), position: 0 };
@@ -91,20 +88,38 @@ impl Groups {
             text.push_str(&format!("Scope: {}\n", scope::sentence(source)));
         }
         text.push('\n');
-        for Control { id, title, status, counts } in controls {
+        for Control { id, title, status, counts } in *controls {
             let (style, word) = (of_status(*status), words::label(*status).word);
             let counts = words::checks(*counts);
             text.push_str(&format!("{id:<6} {style}{word:<14}{style:#}  {title:<32} {DIM}{counts}{DIM:#}\n"));
         }
         out.write_all(text.as_bytes())?;
-        for Control { id, .. } in controls {
-            let of_control = self.groups.iter().filter(|((control, ..), _)| control == id);
-            for ((control, _, reason, rule), group) in of_control {
-                group.print((control, reason, rule), &mut rows, out)?;
+        for finding in &findings.groups {
+            if let Some(group) = self.groups.get(&finding.key) {
+                group.print(&finding.key, Some(finding), &mut rows, out)?;
             }
         }
-        if self.groups.is_empty() {
-            out.write_all(b"\nNo check matches.\n")?;
+        let is_open = |key: &&FindingKey| findings.groups.iter().any(|finding| finding.key == **key);
+        for key in self.keys.iter().filter(|key| !is_open(key)) {
+            if let Some(group) = self.groups.get(key) {
+                group.print(key, None, &mut rows, out)?;
+            }
+        }
+        for (remedy, checks) in &findings.remedies {
+            out.write_all(remedy_text(remedy, *checks).as_bytes())?;
+        }
+        match (found, hidden) {
+            (0, 0) => out.write_all(b"\nNo check matches.\n")?,
+            (_, 0) => {}
+            (_, hidden) => {
+                let checks =
+                    counted(*hidden, "check passed or does not apply", "checks passed or do not apply");
+                writeln!(
+                    out,
+                    "\n{DIM}{checks}: --all lists {}{DIM:#}",
+                    if *hidden == 1 { "it" } else { "them" }
+                )?;
+            }
         }
         out.flush()
     }
@@ -137,21 +152,25 @@ impl Rows {
 impl Group {
     fn print(
         &self,
-        (control, reason, rule): (&str, &str, &str),
+        key: &FindingKey,
+        finding: Option<&Finding>,
         rows: &mut Rows,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let (style, word) = (of_status(self.status), words::label(self.status).word);
+        let (style, word) = (of_status(key.status), words::label(key.status).word);
         let criteria = if self.criteria.is_empty() {
             String::new()
         } else {
             format!(", criteria {}", self.criteria.join(" "))
         };
+        let severity = finding.and_then(|finding| finding.severity).map(words::severity);
+        let severity = severity.map(|severity| format!("{style}{severity}{style:#}, ")).unwrap_or_default();
         let count = counted(saturating_u64(self.rows.len()), "check", "checks");
         let head = format!(
-            "\n{BOLD}{control}{BOLD:#}  {style}{word}{style:#}  {BOLD}{}{BOLD:#}  {DIM}{count}, {}{criteria}{DIM:#}\n",
-            sanitized(&words::reason(reason)),
-            sanitized(rule),
+            "\n{BOLD}{}{BOLD:#}  {style}{word}{style:#}  {BOLD}{}{BOLD:#}  {severity}{DIM}{count}, {}{criteria}{DIM:#}\n",
+            sanitized(&key.control),
+            sanitized(&words::reason(&key.reason)),
+            sanitized(&key.rule),
         );
         out.write_all(head.as_bytes())?;
         let width = self.width.min(SUBJECT_WIDTH);
@@ -160,6 +179,32 @@ impl Group {
             let line = format!("  {subject:<width$}  {actual}");
             writeln!(out, "{}", line.trim_end())?;
         }
+        let Some(Finding { remediation, page, .. }) = finding else { return Ok(()) };
+        for (index, line) in filled(remediation, LINE_WIDTH - ARROW.len()).iter().enumerate() {
+            writeln!(out, "{}{line}", if index == 0 { ARROW } else { BELOW })?;
+        }
+        if let Some(page) = page {
+            let first = if self.rows.len() > 1 { " (the first)" } else { "" };
+            writeln!(out, "{BELOW}{}{DIM}{first}{DIM:#}", sanitized(page))?;
+        }
         Ok(())
     }
+}
+
+/// Before what to do, and before its further lines.
+const ARROW: &str = "  do: ";
+const BELOW: &str = "      ";
+
+/// The change that repairs this many checks.
+fn remedy_text(remedy: &Remedy, checks: u64) -> String {
+    let Remedy { title, note, page, command, input } = remedy;
+    let prose = format!("{title} repairs {} of these checks. {note}", thousands(checks));
+    let mut text = format!("\n{}\n  {}\n\n", filled(&prose, LINE_WIDTH).join("\n"), sanitized(page));
+    // Without an indent, so that it can be pasted.
+    text.push_str(&sanitized(command));
+    if !input.is_empty() {
+        text.push_str(&format!(" <<'END'\n{input}\nEND"));
+    }
+    text.push('\n');
+    text
 }

@@ -20,6 +20,7 @@ mod connect;
 mod dialect;
 mod interpret;
 mod listing;
+mod place;
 mod record;
 pub mod rules;
 mod scopes;
@@ -55,8 +56,15 @@ use crate::rule::Rule;
 pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// This source.
-pub static KIND: SourceKind =
-    SourceKind { name: NAME, rules: rules::ALL, reasons: &[], calls: calls::CALLS, decode: config::decode };
+pub static KIND: SourceKind = SourceKind {
+    name: NAME,
+    rules: rules::ALL,
+    reasons: &[],
+    calls: calls::CALLS,
+    page: place::page,
+    remedy: crate::source::place::no_remedy,
+    decode: config::decode,
+};
 
 fn api_url(config: &AltCloudConfig) -> String {
     config.api_url.as_str().trim_end_matches('/').to_string()

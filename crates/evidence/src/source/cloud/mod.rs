@@ -25,6 +25,7 @@ mod found;
 mod interpret;
 mod log_groups;
 mod login;
+mod place;
 mod record;
 pub mod rules;
 mod scope;
@@ -66,6 +67,8 @@ pub static KIND: SourceKind = SourceKind {
     rules: rules::ALL,
     reasons: rules::reason::ALL,
     calls: calls::CALLS,
+    page: place::page,
+    remedy: place::remedy,
     decode: config::decode,
 };
 

@@ -24,6 +24,7 @@ mod exclusion;
 mod interpret;
 pub mod names;
 mod owners;
+mod place;
 mod plan;
 mod population;
 mod preflight;
@@ -73,6 +74,8 @@ pub static KIND: SourceKind = SourceKind {
     rules: rules::ALL,
     reasons: rules::reason::ALL,
     calls: calls::CALLS,
+    page: place::page,
+    remedy: place::remedy,
     decode: config::decode,
 };
 

@@ -1,0 +1,158 @@
+//! The pages of the host's settings, and the ruleset that protects the branches of a whole organization.
+
+use url::Url;
+
+use super::rules::{BRANCH_PROTECTION, TWO_FACTOR_REQUIRED, branch_protection as branch};
+use crate::report::format::shell_word;
+use crate::rule::Reason;
+use crate::source::place::{Place, Remedy, segment};
+
+/// The reasons that the ruleset removes.
+const BY_RULESET: [&Reason; 4] = [
+    &branch::BRANCH_UNPROTECTED,
+    &branch::REVIEWS_NOT_REQUIRED,
+    &branch::STATUS_CHECKS_NOT_CONFIGURED,
+    &branch::ADMINS_NOT_ENFORCED,
+];
+
+/// A ruleset that fulfils the rule in every repository.
+const RULESET: &str = r#"{
+  "name": "Reviews and checks",
+  "target": "branch",
+  "enforcement": "active",
+  "bypass_actors": [],
+  "conditions": {
+    "ref_name": {"include": ["~DEFAULT_BRANCH"], "exclude": []},
+    "repository_name": {"include": ["~ALL"], "exclude": []}
+  },
+  "rules": [
+    {"type": "pull_request", "parameters": {
+      "required_approving_review_count": 1,
+      "dismiss_stale_reviews_on_push": false,
+      "require_code_owner_review": false,
+      "require_last_push_approval": false,
+      "required_review_thread_resolution": false}},
+    {"type": "required_status_checks", "parameters": {
+      "strict_required_status_checks_policy": false,
+      "required_status_checks": [{"context": "CHECK"}]}}
+  ]
+}"#;
+
+/// The page of a repository's branches, of a repository, or of the organization's settings.
+pub(super) fn page(place: &Place<'_>) -> Option<String> {
+    let web = web(place.api_url)?;
+    Some(match place.subject.split_once('/') {
+        Some((owner, name)) => {
+            let repository = format!("{web}/{}/{}", segment(owner), segment(name));
+            if place.rule == BRANCH_PROTECTION.code {
+                format!("{repository}/settings/branches")
+            } else {
+                repository
+            }
+        }
+        None if place.rule == TWO_FACTOR_REQUIRED.code => {
+            format!("{web}/organizations/{}/settings/security", segment(place.subject))
+        }
+        None => format!("{web}/orgs/{}/repositories", segment(place.subject)),
+    })
+}
+
+/// The organization's ruleset, for branches that lack protection.
+pub(super) fn remedy(place: &Place<'_>, reason: &str) -> Option<Remedy> {
+    let (owner, _) = place.subject.split_once('/')?;
+    if place.rule != BRANCH_PROTECTION.code || !BY_RULESET.iter().any(|known| known.code == reason) {
+        return None;
+    }
+    let web = web(place.api_url)?;
+    let host = Url::parse(&web).ok()?.host_str().map(str::to_string)?;
+    let host =
+        if host == "github.com" { String::new() } else { format!("--hostname {} ", shell_word(&host)) };
+    let owner = segment(owner);
+    Some(Remedy {
+        title: "One organization ruleset",
+        note: "It applies to the default branch of every repository, and needs GitHub Team or Enterprise. Replace \
+               CHECK with the name of a status check that runs in every repository: without it, nothing can be merged.",
+        page: format!("{web}/organizations/{owner}/settings/rules"),
+        command: format!("gh api {host}--method POST /orgs/{owner}/rulesets --input -"),
+        input: RULESET,
+    })
+}
+
+/// The address of the pages for people: on GitHub Enterprise Server, the API has a path of the same host; in the cloud, it
+/// has a host of its own.
+fn web(api_url: &str) -> Option<String> {
+    let url = Url::parse(api_url).ok()?;
+    let host = url.host_str()?;
+    let tenant = host.strip_prefix("api.").filter(|rest| *rest == "github.com" || rest.ends_with(".ghe.com"));
+    if let Some(web) = tenant {
+        return Some(format!("https://{web}"));
+    }
+    if !["http", "https"].contains(&url.scheme()) {
+        return None;
+    }
+    let path = url.path().trim_end_matches('/');
+    Some(format!("{}{}", url.origin().ascii_serialization(), path.strip_suffix("/api/v3").unwrap_or(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::reason;
+
+    #[test]
+    fn the_web_address_of_each_kind_of_host() {
+        for (api_url, expected) in [
+            ("https://api.github.com", Some("https://github.com")),
+            ("https://api.github.com/", Some("https://github.com")),
+            ("https://api.acme.ghe.com", Some("https://acme.ghe.com")),
+            ("https://git.acme.example/api/v3", Some("https://git.acme.example")),
+            ("https://git.acme.example:8443/api/v3/", Some("https://git.acme.example:8443")),
+            ("https://acme.example/git/api/v3", Some("https://acme.example/git")),
+            ("https://user@api.example", Some("https://api.example")),
+            ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
+            ("javascript:alert(1)", None),
+            ("ftp://host/api/v3", None),
+            ("", None),
+        ] {
+            assert_eq!(web(api_url).as_deref(), expected, "{api_url}");
+        }
+    }
+
+    #[test]
+    fn each_setting_has_its_page() {
+        let (two_factor, branch, owners) =
+            ("two-factor-required", "branch-protection", "codeowners-default-rule");
+        for (rule, subject, expected) in [
+            (two_factor, "acme", "/organizations/acme/settings/security"),
+            (branch, "acme/web", "/acme/web/settings/branches"),
+            (owners, "acme/web", "/acme/web"),
+            (branch, "acme", "/orgs/acme/repositories"),
+            (owners, "acme", "/orgs/acme/repositories"),
+            (branch, "acme/a b)/../x?#", "/acme/a%20b%29%2F..%2Fx%3F%23/settings/branches"),
+        ] {
+            let found = page(&Place { api_url: "https://api.github.com", rule, subject });
+            assert_eq!(found, Some(format!("https://github.com{expected}")), "{rule} {subject}");
+        }
+    }
+
+    #[test]
+    fn one_ruleset_for_what_a_ruleset_repairs() {
+        let of =
+            |api_url, rule, subject, reason: &Reason| remedy(&Place { api_url, rule, subject }, reason.code);
+        let rule = BRANCH_PROTECTION.code;
+        let found = of("https://api.github.com", rule, "acme/web", &branch::BRANCH_UNPROTECTED).unwrap();
+        assert_eq!(found.command, "gh api --method POST /orgs/acme/rulesets --input -");
+        assert_eq!(found.page, "https://github.com/organizations/acme/settings/rules");
+        let found =
+            of("https://git.acme.example/api/v3", rule, "acme/web", &branch::ADMINS_NOT_ENFORCED).unwrap();
+        assert!(found.command.starts_with("gh api --hostname git.acme.example --method POST"), "{found:?}");
+        assert_eq!(of("https://api.github.com", rule, "acme", &branch::BRANCH_UNPROTECTED), None);
+        assert_eq!(of("https://api.github.com", rule, "acme/web", &reason::PERMISSION_DENIED), None);
+        assert_eq!(
+            of("https://api.github.com", "codeowners-default-rule", "acme/web", &branch::BRANCH_MISSING),
+            None
+        );
+        let ruleset: serde_json::Value = serde_json::from_str(RULESET).unwrap();
+        assert_eq!(ruleset["rules"].as_array().map(Vec::len), Some(2));
+    }
+}
