@@ -82,7 +82,7 @@ pub struct CollectArgs {
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
-    /// Set every time in the bundle to SOURCE_DATE_EPOCH, so that the same answers give the same bundle.
+    /// The same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
     #[arg(long)]
     pub reproducible: bool,
     /// Show every request, and every artifact with its size.

@@ -33,6 +33,10 @@ use evidence_screen::{self, Screen};
 /// The standard variable that sets the time of a reproducible bundle.
 const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
+/// The warnings that depend on this machine and not on what the sources answer: a reproducible bundle has none of them.
+const OF_THE_RUN: [&str; 4] =
+    ["clock_skewed", "endpoint_given_up", "signing_key_readable", "signing_key_unchecked"];
+
 /// The maximum number of reasons listed when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
 
@@ -126,6 +130,9 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
     collection.warnings.extend(own_warnings);
+    if env.is_reproducible() {
+        collection.warnings.retain(|warning| !OF_THE_RUN.contains(&warning.code.as_str()));
+    }
     collection.errors.extend(assemble::uncollected(&config));
 
     // 4. Normalize, and 5. generate hints.
@@ -139,7 +146,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::observed(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
-    assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
+    assemble::run(&mut spool, &config, env, &collection, &screen, &context).map_err(failed)?;
     let findings = finding::findings(&controls, &collection.checks);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
@@ -149,6 +156,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         directory: &args.output,
         key: &signing.key,
         organization: &organization,
+        reproducible: env.is_reproducible(),
         limit: config.bundle.max_size_bytes,
         detached_signature: config.bundle.detached_signature,
         interrupt: &interrupt,

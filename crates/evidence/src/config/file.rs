@@ -112,11 +112,11 @@ pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     path: &Path,
-    sha256: String,
+    file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
     let FileSettings { framework, controls, sources, bundle, upload } = parts;
-    Some(Config { path: path.to_path_buf(), sha256, framework, controls, sources, bundle, upload })
+    Some(Config { path: path.to_path_buf(), file_sha256, framework, controls, sources, bundle, upload })
 }
 
 fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings> {

@@ -34,6 +34,7 @@ mod keys;
 mod origins;
 mod preflight;
 mod report;
+mod reproducible;
 mod revalidate;
 mod revoked;
 mod rulesets;
