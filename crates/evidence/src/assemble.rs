@@ -334,6 +334,7 @@ pub fn run(
             file_sha256: of_run.then(|| config.file_sha256.clone()),
             sha256: settings_checksum(config, env, screen),
         },
+        prepared_by: config.prepared_by.as_deref().map(|name| screen.redact(name).into_owned()),
         exit_code: context.exit_code,
         sources: collection.sources.clone(),
     };

@@ -33,6 +33,9 @@ pub struct RunRecord {
     /// The configuration file.
     #[serde(deserialize_with = "crate::json::object")]
     pub config: ConfigRecord,
+    /// Who prepared the bundle, in the words of the configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prepared_by: Option<String>,
     /// The exit code that the run was going to have when the bundle was signed.
     pub exit_code: u8,
     /// What each source was asked and what it answered.
@@ -118,6 +121,9 @@ pub struct Identity {
     /// The name of the account, if the source says one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
+    /// The source's own identifier of the account, if it says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The scopes of the token separated by commas, or `none`, or `not reported`.
     pub scopes: String,
 }

@@ -45,11 +45,12 @@ pub fn run_record(artifacts: usize) -> RunRecord {
             file_sha256: None,
             sha256: "0".repeat(64),
         },
+        prepared_by: None,
         exit_code: 0,
         sources: vec![SourceRun {
             name: "codehost".to_owned(),
             api_url: "https://api.example.com".to_owned(),
-            identity: Identity { login: Some("auditor".to_owned()), scopes: "read:org".to_owned() },
+            identity: Identity { login: Some("auditor".to_owned()), id: None, scopes: "read:org".to_owned() },
             discovered: 1,
             in_scope: 1,
             requested: artifacts,

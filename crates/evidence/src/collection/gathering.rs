@@ -97,6 +97,7 @@ impl<'a> Gathering<'a> {
         let account = session.account();
         let identity = Identity {
             login: account.identity.login.map(|login| self.clean(&login)),
+            id: account.identity.id.map(|id| self.clean(&id)),
             scopes: self.clean(&account.identity.scopes),
         };
         self.reporter.event(Event::Collected {
@@ -180,7 +181,7 @@ impl<'a> Gathering<'a> {
         self.part.sources.push(SourceRun {
             name: self.source.id().to_string(),
             api_url: scope.api_url.clone(),
-            identity: Identity { login: None, scopes: "not connected".to_string() },
+            identity: Identity { login: None, id: None, scopes: "not connected".to_string() },
             discovered: 0,
             in_scope: 0,
             requested: 1,

@@ -88,6 +88,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         screen: Arc::clone(&screen),
         dry_run: args.dry_run,
         resume: args.resume,
+        cache_secret: Arc::new(signing.cache_secret()),
     };
 
     let interrupt = Interrupt::watch().map_err(Error::System)?;

@@ -39,6 +39,8 @@ pub struct Config {
     pub path: PathBuf,
     /// SHA-256 of the file's bytes, lower-case hex, for `run.json`.
     pub file_sha256: String,
+    /// `prepared_by`
+    pub prepared_by: Option<String>,
     /// `framework`
     pub framework: &'static Framework,
     /// `controls`: at least one, unique, in the framework's order.

@@ -35,6 +35,7 @@ mod origins;
 mod preflight;
 mod report;
 mod reproducible;
+mod resume;
 mod revalidate;
 mod revoked;
 mod rulesets;

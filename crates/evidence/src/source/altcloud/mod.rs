@@ -205,6 +205,7 @@ impl Session for AltCloudSession {
             api_url: api_url(&self.config),
             identity: Identity {
                 login: Some(self.access.account().email.clone()),
+                id: None,
                 scopes: scopes::names(&self.scopes),
             },
             requests,

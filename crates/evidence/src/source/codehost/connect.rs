@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::answer::{Denial, RefusalMeaning, said};
 use super::api::Api;
-use super::calls::ORGANIZATION;
+use super::calls::{ORGANIZATION, USER};
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
 use super::preflight::Preflight;
@@ -22,7 +22,7 @@ use super::{CodeHostSession, NAME, wire};
 use crate::clock;
 use crate::env::Env;
 use crate::observation::Field;
-use crate::report::SourceWatch;
+use crate::report::{Event, SourceWatch};
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
@@ -66,14 +66,31 @@ pub(super) async fn connect(
     surroundings: &Surroundings,
 ) -> Result<CodeHostSession, ConnectError> {
     let token = token(&config, &surroundings.env)?;
-    let (cache, no_cache) = match cache(&config, &token, surroundings) {
-        Ok(cache) => (cache, None),
-        Err(text) => (None, Some(text)),
+    let client = client(&config, &token, surroundings)?;
+    let keeps = config.revalidate && !surroundings.env.is_reproducible();
+    // Which kept answers a run may use depends on the account. Without them, the organization says first what is wrong.
+    let mut user = None;
+    let mut no_cache = None;
+    let client = if keeps {
+        let identity = identity(&config, &token, &client).await?;
+        let cache = match cache(&config, &token, identity.as_ref(), surroundings) {
+            Ok(cache) => Some(cache),
+            Err(text) => {
+                no_cache = Some(text);
+                None
+            }
+        };
+        user = identity.map(|(user, _)| user);
+        client.with_cache(cache)
+    } else {
+        client
     };
-    let client = client(&config, &token, surroundings)?.with_cache(cache);
     let (tested, requests) = recorded(test(&config, &client, surroundings.dry_run)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
+    if !keeps {
+        user = identity(&config, &token, &client).await?.map(|(user, _)| user);
+    }
     // The configured name, as the host spells it.
     if let Some(login) = organization.settings.login.value() {
         config.org.clone_from(login);
@@ -96,6 +113,7 @@ pub(super) async fn connect(
         client,
         scopes,
         token_kind,
+        user,
         settings,
         counts,
         meta,
@@ -109,30 +127,68 @@ pub(super) async fn connect(
     Ok(session)
 }
 
-/// The cache of answers, if configured. If it cannot be used, the run still collects.
+/// The account that the token acts for, and the token's scopes; `None` if the host does not say. The run does not need
+/// it, so only a host that does not accept the token ends it.
+async fn identity(
+    config: &CodeHostConfig,
+    token: &Token,
+    client: &Client,
+) -> Result<Option<(wire::User, Scopes)>, ConnectError> {
+    if token.is_of_installation() {
+        return Ok(None);
+    }
+    let api = Api { client, base: &config.api_url, organization: &config.org };
+    match api.ask(&USER, &[]).await {
+        Ok(Answered { value, meta }) => Ok(Some((value, Scopes::of(&meta)))),
+        Err(CallError::Refused(refused))
+            if refused.class == Class::Unauthorized
+                || refused.class == Class::Forbidden(RefusalCause::LoginAttempts) =>
+        {
+            Err(refused_error(&refused, config))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// The cache of answers. If it cannot be used, the run still collects.
+///
+/// Answers of a known account serve its next token too, if that has the same scopes; what protects them is the signing
+/// key. Otherwise they serve, and are protected by, this token alone.
 fn cache(
     config: &CodeHostConfig,
     token: &Token,
+    identity: Option<&(wire::User, Scopes)>,
     surroundings: &Surroundings,
-) -> Result<Option<Arc<Cache>>, String> {
+) -> Result<Arc<Cache>, String> {
     let env = &surroundings.env;
-    // Which requests a run makes depends on the kept answers.
-    if !config.revalidate || env.is_reproducible() {
-        return Ok(None);
-    }
     let directory = evidence_http::cache::directory(env)?;
+    let (secret, account) = match identity {
+        Some((user, scopes)) => {
+            let secret = surroundings.cache_secret.as_slice();
+            (secret, format!("user {} {}", user.id, scopes.text()))
+        }
+        None => (token.expose().as_bytes(), String::new()),
+    };
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
         organization: &config.org,
         about: config.branch.text(),
-        credential: token.expose(),
+        account: &account,
+        secret,
     };
     let resume = surroundings.resume;
     let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
-    match Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now()) {
-        Ok(cache) => Ok(Some(Arc::new(cache))),
-        Err(error) => Err(format!("cannot store records in {}: {error}", directory.display())),
+    let cache = Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now())
+        .map_err(|error| format!("cannot store records in {}: {error}", directory.display()))?;
+    if resume && cache.resumed_run().is_none() {
+        let whose = match identity {
+            Some((user, scopes)) => format!("as {} with scopes {}", user.login, scopes.text()),
+            None => "with this token".to_string(),
+        };
+        let text = format!("nothing to resume: no run {whose} was interrupted, so everything is read");
+        surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, config)));
     }
+    Ok(Arc::new(cache))
 }
 
 fn client(

@@ -137,6 +137,8 @@ pub struct CodeHostSession {
     client: Client,
     scopes: Scopes,
     token_kind: &'static str,
+    /// The account that the token acts for, if the host names it.
+    user: Option<wire::User>,
     settings: OrganizationSettings,
     counts: wire::RepositoryCounts,
     meta: Meta,
@@ -220,7 +222,11 @@ impl Session for CodeHostSession {
         });
         SessionSummary {
             api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
-            identity: Identity { login: None, scopes: self.scopes.text() },
+            identity: Identity {
+                login: self.user.as_ref().map(|user| user.login.clone()),
+                id: self.user.as_ref().map(|user| user.id.to_string()),
+                scopes: self.scopes.text(),
+            },
             requests: self.client.requests(),
             retries: self.client.retries(),
             revalidated: self.client.revalidated(),
