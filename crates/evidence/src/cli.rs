@@ -76,7 +76,7 @@ pub struct CollectArgs {
     /// Upload after collection.
     #[arg(short, long)]
     pub upload: bool,
-    /// Validate and test connections without collecting.
+    /// Test connections and estimate the run without collecting. Ends with the code of the collection, as far as it can see.
     #[arg(short, long)]
     pub dry_run: bool,
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.

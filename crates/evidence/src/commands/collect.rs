@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use evidence_bundle::document::Warning;
+use evidence_bundle::document::{LACKING_REASONS, Warning};
 use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
 
@@ -25,7 +25,7 @@ use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
 use crate::source::codehost;
-use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, Plan, Session, Surroundings};
 use crate::spool::Spool;
 use evidence_http::{Proxy, recorded};
 use evidence_screen::{self, Screen};
@@ -306,6 +306,7 @@ fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
     ConnectError { message: clean(error.message), help, ..error }
 }
 
+/// Plans the collection. Ends with the code that the collection would end with, as far as the plan can see.
 async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let connected = connect(config, run).await?;
     let plans = connected.iter().map(|source| async move {
@@ -319,9 +320,6 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
         .into_iter()
         .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, &run.screen))))
         .collect();
-    if let [(_, Err(error))] = plans.as_slice() {
-        return Err(Error::Connect(vec![error.clone()]));
-    }
     run.reporter.event(Event::Planned {
         framework: config.framework,
         plans: &plans,
@@ -329,14 +327,15 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
         max_size_bytes: config.bundle.max_size_bytes,
         now: run.env.clock.now(),
     });
-    let plans = || plans.iter().map(|(_, plan)| plan.as_ref());
-    let asked = plans().all(|plan| plan.is_ok_and(|plan| plan.missing.is_empty()));
-    let whole = plans().flatten().all(|plan| plan.lacking.is_empty() && plan.unlisted.is_empty());
-    let whole = whole && assemble::uncollected(config).is_empty();
-    Ok(match (asked, whole) {
-        (false, _) => Exit::Connection,
-        (true, false) => Exit::Collection,
-        (true, true) => Exit::Success,
+    let planned = plans.iter().all(|(_, plan)| plan.as_ref().is_ok_and(Plan::is_whole));
+    let warned = connected.iter().filter_map(Connected::session).flat_map(Session::warnings);
+    let refused = warned.into_iter().any(|warning| LACKING_REASONS.contains(&warning.code.as_str()));
+    Ok(if connected.iter().any(|source| source.error().is_some()) {
+        Exit::Connection
+    } else if planned && !refused && assemble::uncollected(config).is_empty() {
+        Exit::Success
+    } else {
+        Exit::Collection
     })
 }
 

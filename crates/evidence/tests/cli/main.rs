@@ -28,6 +28,7 @@ mod crash;
 mod detached;
 mod discovery;
 mod disk;
+mod dry_run;
 mod exit_codes;
 mod failures;
 mod keys;

@@ -7,9 +7,10 @@ use evidence_bundle::document::Warning;
 use evidence_os::input;
 use jiff::Timestamp;
 
+use super::account::{cache, identity};
 use super::answer::{Denial, RefusalMeaning, said};
 use super::api::Api;
-use super::calls::{ORGANIZATION, USER};
+use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
 use super::preflight::Preflight;
@@ -22,9 +23,8 @@ use super::{CodeHostSession, NAME, wire};
 use crate::clock;
 use crate::env::Env;
 use crate::observation::Field;
-use crate::report::{Event, SourceWatch};
+use crate::report::SourceWatch;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
-use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
     Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
@@ -113,6 +113,7 @@ pub(super) async fn connect(
         client,
         scopes,
         token_kind,
+        of_installation: token.is_of_installation(),
         user,
         settings,
         counts,
@@ -123,72 +124,8 @@ pub(super) async fn connect(
         shared: Shared::default(),
         env: surroundings.env.clone(),
     };
-    session.preflight().await;
+    session.preflight(surroundings.dry_run).await;
     Ok(session)
-}
-
-/// The account that the token acts for, and the token's scopes; `None` if the host does not say. The run does not need
-/// it, so only a host that does not accept the token ends it.
-async fn identity(
-    config: &CodeHostConfig,
-    token: &Token,
-    client: &Client,
-) -> Result<Option<(wire::User, Scopes)>, ConnectError> {
-    if token.is_of_installation() {
-        return Ok(None);
-    }
-    let api = Api { client, base: &config.api_url, organization: &config.org };
-    match api.ask(&USER, &[]).await {
-        Ok(Answered { value, meta }) => Ok(Some((value, Scopes::of(&meta)))),
-        Err(CallError::Refused(refused))
-            if refused.class == Class::Unauthorized
-                || refused.class == Class::Forbidden(RefusalCause::LoginAttempts) =>
-        {
-            Err(refused_error(&refused, config))
-        }
-        Err(_) => Ok(None),
-    }
-}
-
-/// The cache of answers. If it cannot be used, the run still collects.
-///
-/// Answers of a known account serve its next token too, if that has the same scopes; what protects them is the signing
-/// key. Otherwise they serve, and are protected by, this token alone.
-fn cache(
-    config: &CodeHostConfig,
-    token: &Token,
-    identity: Option<&(wire::User, Scopes)>,
-    surroundings: &Surroundings,
-) -> Result<Arc<Cache>, String> {
-    let env = &surroundings.env;
-    let directory = evidence_http::cache::directory(env)?;
-    let (secret, account) = match identity {
-        Some((user, scopes)) => {
-            let secret = surroundings.cache_secret.as_slice();
-            (secret, format!("user {} {}", user.id, scopes.text()))
-        }
-        None => (token.expose().as_bytes(), String::new()),
-    };
-    let owner = CacheOwner {
-        api_url: config.api_url.as_str(),
-        organization: &config.org,
-        about: config.branch.text(),
-        account: &account,
-        secret,
-    };
-    let resume = surroundings.resume;
-    let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
-    let cache = Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now())
-        .map_err(|error| format!("cannot store records in {}: {error}", directory.display()))?;
-    if resume && cache.resumed_run().is_none() {
-        let whose = match identity {
-            Some((user, scopes)) => format!("as {} with scopes {}", user.login, scopes.text()),
-            None => "with this token".to_string(),
-        };
-        let text = format!("nothing to resume: no run {whose} was interrupted, so everything is read");
-        surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, config)));
-    }
-    Ok(Arc::new(cache))
 }
 
 fn client(
@@ -327,8 +264,7 @@ fn warnings(
         ),
         Scopes::Classic(_) | Scopes::None => {}
     }
-    if let Some(days) =
-        meta.header("github-authentication-token-expiration").and_then(|text| days_left(text, now))
+    if let Some(days) = expiration(meta).map(|ends| ends.duration_since(now).as_hours() / 24)
         && days < EXPIRY_WARNING_DAYS
     {
         warn("token_expires_soon", format!("the token expires in {} days", days.max(0)));
@@ -336,20 +272,24 @@ fn warnings(
     warnings
 }
 
-fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
+pub(super) fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
     let (source, subject) = (Some(NAME.id().to_string()), Some(config.org.clone()));
     Warning { code: code.to_string(), message, source, subject }
 }
 
-/// The number of days until `github-authentication-token-expiration`, in either of its two formats.
-fn days_left(text: &str, now: Timestamp) -> Option<i64> {
-    let text = text.trim();
-    let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
-    let expires = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()?;
-    Some(expires.duration_since(now).as_hours() / 24)
+/// When the token ends, if the host says so.
+pub(super) fn expiration(meta: &Meta) -> Option<Timestamp> {
+    expires_at(meta.header("github-authentication-token-expiration")?)
 }
 
-fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
+/// The time in `github-authentication-token-expiration`, in either of its two formats.
+fn expires_at(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
+    jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()
+}
+
+pub(super) fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
     let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
     let what = format!("'{text}' (HTTP {status}) for organization {org}");
     let help = match (refused.class, said(refused)) {
@@ -495,17 +435,15 @@ mod tests {
 
     #[test]
     fn both_forms_of_the_expiration_are_read() {
-        let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap();
         let table = [
-            ("2026-11-24 00:00:00 UTC", Some(3)),
-            ("2026-11-24 01:00:00 +0100", Some(3)),
-            ("2026-12-21 00:00:00 -0500", Some(30)),
-            ("2026-11-20 00:00:00 UTC", Some(-1)),
+            ("2026-11-24 00:00:00 UTC", Some("2026-11-24T00:00:00Z")),
+            ("2026-11-24 01:00:00 +0100", Some("2026-11-24T00:00:00Z")),
+            ("2026-12-21 00:00:00 -0500", Some("2026-12-21T05:00:00Z")),
             ("soon", None),
             ("", None),
         ];
-        for (text, days) in table {
-            assert_eq!(days_left(text, now), days, "{text:?}");
+        for (text, ends) in table {
+            assert_eq!(expires_at(text).map(|ends| ends.to_string()).as_deref(), ends, "{text:?}");
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
 //! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
-//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect` and `preflight`
-//! are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
+//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect`, `preflight`
+//! and `account` are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
+mod account;
 pub mod answer;
 mod api;
 mod artifact;
@@ -137,6 +138,8 @@ pub struct CodeHostSession {
     client: Client,
     scopes: Scopes,
     token_kind: &'static str,
+    /// Whether the token is that of an app's installation.
+    of_installation: bool,
     /// The account that the token acts for, if the host names it.
     user: Option<wire::User>,
     settings: OrganizationSettings,
