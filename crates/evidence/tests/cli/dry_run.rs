@@ -289,7 +289,7 @@ const COMPANIES: &[Companies] = &[
     (
         "altcloud: a directory that refuses users",
         |company| company.workspace.update(|directory| directory.set_denials(["/admin/directory/v1/users"])),
-        2,
+        3,
     ),
     (
         "altcloud: roles are refused",
@@ -313,7 +313,8 @@ const COMPANIES: &[Companies] = &[
         "altcloud: the scope of the log is not delegated",
         |company| {
             let scopes = ["user.readonly", "rolemanagement.readonly"];
-            let scopes = scopes.map(|scope| format!("https://www.googleapis.com/auth/admin.directory.{scope}"));
+            let scopes =
+                scopes.map(|scope| format!("https://www.googleapis.com/auth/admin.directory.{scope}"));
             let account = ServiceAccount::new(sandbox::DEMO_WORKSPACE_SERVICE_ACCOUNT).delegated(scopes);
             company.workspace.update(|directory| directory.put_service_account(account));
         },

@@ -7,12 +7,11 @@ use super::calls::USER;
 use super::config::CodeHostConfig;
 use super::scopes::Scopes;
 use super::token::Token;
-use super::{connect, wire};
-use crate::report::Event;
-use crate::source::{ConnectError, Surroundings};
+use super::wire;
+use crate::source::Surroundings;
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Answered, CallError, Client};
+use evidence_http::{Answered, CallError, Client, Refused};
 
 /// The account that the token acts for, and the token's scopes; `None` if the host does not say. The run does not need
 /// it, so only a host that does not accept the token ends it.
@@ -20,7 +19,7 @@ pub(super) async fn identity(
     config: &CodeHostConfig,
     token: &Token,
     client: &Client,
-) -> Result<Option<(wire::User, Scopes)>, ConnectError> {
+) -> Result<Option<(wire::User, Scopes)>, Box<Refused>> {
     if token.is_of_installation() {
         return Ok(None);
     }
@@ -31,7 +30,7 @@ pub(super) async fn identity(
             if refused.class == Class::Unauthorized
                 || refused.class == Class::Forbidden(RefusalCause::LoginAttempts) =>
         {
-            Err(connect::refused_error(&refused, config))
+            Err(Box::new(refused))
         }
         Err(_) => Ok(None),
     }
@@ -67,13 +66,17 @@ pub(super) fn cache(
     let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
     let cache = Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now())
         .map_err(|error| format!("cannot store records in {}: {error}", directory.display()))?;
-    if resume && cache.resumed_run().is_none() {
-        let whose = match identity {
-            Some((user, scopes)) => format!("as {} with scopes {}", user.login, scopes.text()),
-            None => "with this token".to_string(),
-        };
-        let text = format!("nothing to resume: no run {whose} was interrupted, so everything is read");
-        surroundings.reporter.event(Event::Warning(&connect::warning("nothing_to_resume", text, config)));
-    }
     Ok(Arc::new(cache))
+}
+
+/// Why a run that resumes has nothing to resume.
+pub(super) fn nothing_to_resume(cache: &Cache, identity: Option<&(wire::User, Scopes)>) -> Option<String> {
+    if cache.resumed_run().is_some() {
+        return None;
+    }
+    let whose = match identity {
+        Some((user, scopes)) => format!("as {} with scopes {}", user.login, scopes.text()),
+        None => "with this token".to_string(),
+    };
+    Some(format!("nothing to resume: no run {whose} was interrupted, so everything is read"))
 }

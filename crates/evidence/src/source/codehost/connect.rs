@@ -7,7 +7,7 @@ use evidence_bundle::document::Warning;
 use evidence_os::input;
 use jiff::Timestamp;
 
-use super::account::{cache, identity};
+use super::account::{cache, identity, nothing_to_resume};
 use super::answer::{Denial, RefusalMeaning, said};
 use super::api::Api;
 use super::calls::ORGANIZATION;
@@ -23,7 +23,7 @@ use super::{CodeHostSession, NAME, wire};
 use crate::clock;
 use crate::env::Env;
 use crate::observation::Field;
-use crate::report::SourceWatch;
+use crate::report::{Event, SourceWatch};
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
@@ -72,7 +72,8 @@ pub(super) async fn connect(
     let mut user = None;
     let mut no_cache = None;
     let client = if keeps {
-        let identity = identity(&config, &token, &client).await?;
+        let identity =
+            identity(&config, &token, &client).await.map_err(|refused| refused_error(&refused, &config))?;
         let cache = match cache(&config, &token, identity.as_ref(), surroundings) {
             Ok(cache) => Some(cache),
             Err(text) => {
@@ -80,6 +81,10 @@ pub(super) async fn connect(
                 None
             }
         };
+        let asked = cache.as_deref().filter(|_| surroundings.resume);
+        if let Some(text) = asked.and_then(|cache| nothing_to_resume(cache, identity.as_ref())) {
+            surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, &config)));
+        }
         user = identity.map(|(user, _)| user);
         client.with_cache(cache)
     } else {
@@ -89,7 +94,9 @@ pub(super) async fn connect(
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
     if !keeps {
-        user = identity(&config, &token, &client).await?.map(|(user, _)| user);
+        let identity =
+            identity(&config, &token, &client).await.map_err(|refused| refused_error(&refused, &config))?;
+        user = identity.map(|(user, _)| user);
     }
     // The configured name, as the host spells it.
     if let Some(login) = organization.settings.login.value() {
@@ -272,7 +279,7 @@ fn warnings(
     warnings
 }
 
-pub(super) fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
+fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
     let (source, subject) = (Some(NAME.id().to_string()), Some(config.org.clone()));
     Warning { code: code.to_string(), message, source, subject }
 }
@@ -289,7 +296,7 @@ fn expires_at(text: &str) -> Option<Timestamp> {
     jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()
 }
 
-pub(super) fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
+fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
     let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
     let what = format!("'{text}' (HTTP {status}) for organization {org}");
     let help = match (refused.class, said(refused)) {
