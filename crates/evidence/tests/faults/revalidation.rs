@@ -272,8 +272,8 @@ fn a_large_file_is_confirmed_and_followed() {
     );
     assert_eq!(
         server.requests().len(),
-        5,
-        "organization, repository, protection, the file's record, the file"
+        6,
+        "organization, account, repository, protection, the file's record, the file"
     );
     for file in [long(36_001), long(1)] {
         server.update(|host| put(host, file));
@@ -362,12 +362,14 @@ fn another_account_s_records_are_not_used() {
         )
         .unwrap()
     };
-    with_other();
+    let first = with_other();
     fs::write(kept_file(cache.path()), stolen).unwrap();
     server.clear_log();
     let ran = with_other();
-    assert_eq!(ran.revalidated, 0);
-    assert!(server.requests().iter().all(|request| request.header("if-none-match").is_none()));
+    // A run asks for the organization's count twice, and may confirm its own answer.
+    assert_eq!((ran.revalidated, ran.requests), (first.revalidated, first.requests));
+    let conditional = |request: &&sandbox::codehost::Request| request.header("if-none-match").is_some();
+    assert!(server.requests().iter().filter(conditional).all(|request| request.path() == "/orgs/acme"));
     assert_eq!(ran.said(), afresh(&server, "\"*\"").said());
 }
 
