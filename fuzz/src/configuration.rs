@@ -39,8 +39,8 @@ pub fn run(bytes: &[u8]) -> bool {
             let mark: &[u8] = b"\xef\xbb\xbf";
             let text = bytes.strip_prefix(mark).unwrap_or(bytes);
             let commented = load(&[b"# comment\n", text].concat()).unwrap();
-            assert_ne!(commented.sha256, config.sha256);
-            let commented = Config { sha256: config.sha256.clone(), ..commented };
+            assert_ne!(commented.file_sha256, config.file_sha256);
+            let commented = Config { file_sha256: config.file_sha256.clone(), ..commented };
             assert_eq!(format!("{commented:?}"), format!("{config:?}"));
             true
         }

@@ -4,9 +4,9 @@
 //! whether the record still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run
 //! that resumes a killed one takes over what that run had read ([`Cache::taken_over`]).
 //!
-//! The user's cache directory has one file for each host, organization and token, readable by its owner alone. Every
-//! entry carries a tag made with the token, so that only a holder of the token can forge an answer. The file holds
-//! neither the token nor anything that identifies it, and nothing in which the screen finds a secret. A missing or
+//! The user's cache directory has one file for each host, organization and account, readable by its owner alone. Every
+//! entry carries a tag made with the owner's secret, so that only who knows the secret can forge an answer. The file
+//! holds neither the secret nor anything that identifies it, and nothing in which the screen finds a secret. A missing or
 //! damaged file costs only requests: without the file, a run asks for everything; with a damaged one, for everything
 //! after the damage. A run never resumes from a damaged file, since the lost part may say that the run ended. A file
 //! that was cut between two entries looks the same as that of a killed run.
@@ -42,9 +42,10 @@ pub struct CacheOwner<'a> {
     pub organization: &'a str,
     /// What else all questions depend on, such as a branch.
     pub about: &'a str,
-    /// The credential: what a host shows depends on who asks. The cache uses only values derived
-    /// from it.
-    pub credential: &'a str,
+    /// The account that asks, if it is known: what a host shows depends on it.
+    pub account: &'a str,
+    /// What only a trusted run knows. The cache uses only values derived from it.
+    pub secret: &'a [u8],
 }
 
 /// What a run does with the cache.
@@ -92,7 +93,7 @@ pub struct CachedAnswer {
     pub resumable: bool,
 }
 
-/// The answers of one host to one token about one organization.
+/// The answers of one host to one account about one organization.
 pub struct Cache {
     state: Mutex<Index>,
     screen: Arc<Screen>,
@@ -258,10 +259,10 @@ impl CacheOwner<'_> {
     /// A text for `what` that depends on all fields and on the version of this tool, since another version may use
     /// other parts of an answer.
     fn derive(&self, what: &str) -> String {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, self.credential.as_bytes());
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret);
         let version = concat!("evidence ", env!("CARGO_PKG_VERSION"));
         let organization = self.organization.to_ascii_lowercase();
-        let text = [version, what, self.api_url, &organization, self.about].join("\n");
+        let text = [version, what, self.api_url, &organization, self.about, self.account].join("\n");
         hex::encode(hmac::sign(&key, text.as_bytes()))
     }
 }

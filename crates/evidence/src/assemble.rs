@@ -17,7 +17,7 @@ use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
 use evidence_report::{Documents, VIEWS, is_view};
 use jiff::Timestamp;
-use serde_json::value::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
@@ -95,15 +95,6 @@ pub fn observed(
         let (schema_version, sources) = (SCHEMA_VERSION.to_string(), collection.populations.clone());
         write_json(out, &Population { schema_version, sources, members })
     })?;
-    let source = |source: &Arc<dyn Configured>| SourceScope {
-        source: source.kind().name.id().to_string(),
-        controls: ids(&config.framework.controls_of(source.rules())),
-        settings: source
-            .settings(env)
-            .into_iter()
-            .map(|(name, value)| (name.to_string(), cleaned(value, screen)))
-            .collect(),
-    };
     let rules = controls(config).into_iter().flat_map(|control| {
         applied(config, control).map(|mapping| RuleRecord {
             code: mapping.rule.code.to_string(),
@@ -119,10 +110,35 @@ pub fn observed(
         framework: config.framework.id.to_string(),
         organization: organization.to_string(),
         tool: tool(),
-        sources: config.sources.iter().map(source).collect(),
+        sources: source_scopes(config, env, screen),
         rules: rules.collect(),
     };
     add(spool, path::SCOPE, |out, _| write_json(out, &record))
+}
+
+/// What decides what each source is asked for.
+fn source_scopes(config: &Config, env: &Env, screen: &Screen) -> Vec<SourceScope> {
+    let source = |source: &Arc<dyn Configured>| SourceScope {
+        source: source.kind().name.id().to_string(),
+        controls: ids(&config.framework.controls_of(source.rules())),
+        settings: source
+            .settings(env)
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), cleaned(value, screen)))
+            .collect(),
+    };
+    config.sources.iter().map(source).collect()
+}
+
+/// The SHA-256 of the settings that decide what is collected and judged. Names of files and variables, pace and
+/// concurrency are not among them.
+fn settings_checksum(config: &Config, env: &Env, screen: &Screen) -> String {
+    let settings = json!({
+        "framework": config.framework.id,
+        "controls": ids(&controls(config)),
+        "sources": source_scopes(config, env, screen),
+    });
+    hex::encode(Sha256::digest(settings.to_string()))
 }
 
 /// Redacts what must not be in a bundle: a configuration can name a branch that observations like a token.
@@ -303,8 +319,10 @@ pub fn run(
     config: &Config,
     env: &Env,
     collection: &Collection,
+    screen: &Screen,
     context: &RunContext,
 ) -> io::Result<()> {
+    let of_run = !env.is_reproducible();
     let completed = env.clock.now();
     let seconds = match env.fixed_time() {
         Some(_) => 0,
@@ -316,11 +334,16 @@ pub fn run(
         // If the clock was set back meanwhile, the duration is unknown and recorded as 0.
         duration_seconds: u64::try_from(seconds).unwrap_or(0),
         source_date_epoch: env.fixed_time(),
-        hostname: env.hostname(),
-        platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
+        hostname: of_run.then(|| env.hostname()),
+        platform: of_run.then(|| format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)),
         tool: tool(),
-        command: context.command.clone(),
-        config: ConfigRecord { path: config.path.display().to_string(), sha256: config.sha256.clone() },
+        command: of_run.then(|| context.command.clone()),
+        config: ConfigRecord {
+            path: of_run.then(|| config.path.display().to_string()),
+            file_sha256: of_run.then(|| config.file_sha256.clone()),
+            sha256: settings_checksum(config, env, screen),
+        },
+        prepared_by: config.prepared_by.as_deref().map(|name| screen.redact(name).into_owned()),
         exit_code: context.exit_code,
         sources: collection.sources.clone(),
     };

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use evidence_bundle::document::{ErrorRecord, LACKING_REASONS, Status, is_lacking};
+use evidence_bundle::document::{ErrorRecord, LACKING_REASONS, Status, Warning, is_lacking};
 use evidence_view::words;
 
 use crate::collection::{Collection, Connected};
@@ -62,6 +62,18 @@ pub fn of_errors(errors: &[ErrorRecord]) -> Vec<String> {
     self::errors(errors.iter())
 }
 
+/// The lines of the warnings about what the credentials cannot read.
+pub fn of_refusals<'a>(warnings: impl IntoIterator<Item = &'a Warning>) -> Vec<String> {
+    let refusals = warnings.into_iter().filter(|warning| LACKING_REASONS.contains(&warning.code.as_str()));
+    refusals
+        .map(|warning| {
+            let place = [warning.source.as_deref(), warning.subject.as_deref()];
+            let place: Vec<&str> = place.into_iter().flatten().collect();
+            format!("{}: {}", place.join(": "), warning.message)
+        })
+        .collect()
+}
+
 fn not_reached(source: SourceName, error: &ConnectError) -> String {
     let help = error.help.first().map(|help| format!("; {help}")).unwrap_or_default();
     format!("{}: not reached: {}{help}", source.id(), error.message)
@@ -116,23 +128,11 @@ fn lacking(collection: &Collection, findings: &[Finding]) -> Vec<String> {
     if !collection.lacking {
         return Vec::new();
     }
-    let warnings: Vec<_> = collection
-        .warnings
-        .iter()
-        .filter(|warning| LACKING_REASONS.contains(&warning.code.as_str()))
-        .collect();
-    let mut lines: Vec<String> = warnings
-        .iter()
-        .map(|warning| {
-            let place = [warning.source.as_deref(), warning.subject.as_deref()];
-            let place: Vec<&str> = place.into_iter().flatten().collect();
-            format!("{}: {}", place.join(": "), warning.message)
-        })
-        .collect();
+    let mut lines = of_refusals(&collection.warnings);
     let unnamed = findings.iter().filter(|finding| {
         finding.key.status == Status::NotVerifiable
             && is_lacking(finding.key.status, &finding.key.reason)
-            && !warnings.iter().any(|warning| warning.code == finding.key.reason)
+            && !collection.warnings.iter().any(|warning| warning.code == finding.key.reason)
     });
     lines.extend(unnamed.map(|finding| {
         let subjects: Vec<&str> = finding.subjects.iter().map(String::as_str).collect();

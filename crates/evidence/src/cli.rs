@@ -78,13 +78,13 @@ pub struct CollectArgs {
     /// Upload after collection.
     #[arg(short, long)]
     pub upload: bool,
-    /// Validate and test connections without collecting.
+    /// Test connections and estimate the run without collecting. Ends with the code of the collection, as far as it can see.
     #[arg(short, long)]
     pub dry_run: bool,
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
-    /// Set every time in the bundle to SOURCE_DATE_EPOCH, so that the same answers give the same bundle.
+    /// The same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
     #[arg(long)]
     pub reproducible: bool,
     /// Show every request, and every artifact with its size.

@@ -2,10 +2,11 @@
 //!
 //! The bundle is written under a temporary name in the same directory, read back with the verifier's own code, synced
 //! to disk, and only then renamed. An existing file is never overwritten. A detached signature covers the bytes that
-//! were read back and gets its name before the bundle does, so a bundle is never visible without it.
+//! were read back and gets its name before the bundle does, so a bundle is never visible without it. A reproducible run
+//! whose bundle is there already, byte for byte, leaves it as it is.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::detached::{self, ArchiveDigest};
@@ -85,6 +86,8 @@ pub struct Delivery<'a> {
     pub key: &'a SigningKey,
     /// The organization that the bundle describes.
     pub organization: &'a str,
+    /// Whether the same facts must give the same bytes, also beside an earlier bundle.
+    pub reproducible: bool,
     /// The maximum size of the archive in bytes.
     pub limit: u64,
     /// Whether to write a signature over the whole archive next to it.
@@ -109,7 +112,8 @@ impl Delivery<'_> {
             let path = self.directory.join(file_name(second));
             let signature = self.detached_signature.then(|| signature_path(&path));
             let is_taken = |path: &Path| path.symlink_metadata().is_ok();
-            if is_taken(&path) || signature.as_deref().is_some_and(is_taken) {
+            let taken = is_taken(&path) || signature.as_deref().is_some_and(is_taken);
+            if taken && !(self.reproducible && path.is_file()) {
                 continue;
             }
             assemble(spool, second).map_err(|source| Error::Bundle(WriteError::Write(source)))?;
@@ -127,6 +131,15 @@ impl Delivery<'_> {
                 Some(path) => Some((self.sign(digest)?, path)),
                 None => None,
             };
+            if taken {
+                let same = |new: &NamedTempFile, path: &Path| is_same(new.as_file(), path);
+                let is_signed = signed.as_ref().is_none_or(|(file, path)| same(file, path));
+                if !is_signed || !same(&file, &path) {
+                    continue;
+                }
+                let signature = signed.map(|(_, path)| path);
+                return Ok(Delivered { path, bytes, signature, bundle_id });
+            }
             file.as_file().sync_all().map_err(|source| self.failed(source))?;
             if let Some(exit) = self.interrupt.raised() {
                 return Err(Error::Interrupted { exit, help: None });
@@ -207,6 +220,27 @@ impl Delivery<'_> {
     fn failed(&self, source: io::Error) -> Error {
         Error::Output { directory: self.directory.to_path_buf(), source }
     }
+}
+
+/// Whether the file there has the same bytes. One that cannot be read has not.
+fn is_same(mut new: &File, path: &Path) -> bool {
+    let mut same = || {
+        new.rewind()?;
+        let (mut new, mut there) = (BufReader::new(new), BufReader::new(File::open(path)?));
+        loop {
+            let (left, right) = (new.fill_buf()?, there.fill_buf()?);
+            let length = left.len().min(right.len());
+            if left.get(..length) != right.get(..length) || (length == 0 && left.len() != right.len()) {
+                return io::Result::Ok(false);
+            }
+            if length == 0 {
+                return Ok(true);
+            }
+            new.consume(length);
+            there.consume(length);
+        }
+    };
+    same().unwrap_or(false)
 }
 
 /// A file that is removed unless its bundle is published.

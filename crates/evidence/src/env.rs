@@ -111,6 +111,11 @@ impl Env {
         self.fixed_time
     }
 
+    /// Whether the bundle must depend only on what the sources answer: no cache, and no trace of this run.
+    pub fn is_reproducible(&self) -> bool {
+        self.fixed_time.is_some()
+    }
+
     /// The name of this machine.
     pub fn hostname(&self) -> String {
         self.hostname.clone()

@@ -11,6 +11,7 @@ use evidence_bundle::key::{KeyError, SigningKey};
 use evidence_os::access::{self, Access};
 use evidence_os::input;
 use evidence_os::secret::{Place, SecretError, how_to_set};
+use ring::hmac;
 use zeroize::Zeroizing;
 
 use crate::config::{KeySource, SigningConfig};
@@ -30,6 +31,14 @@ pub struct LoadedKey {
     pub warning: Option<KeyWarning>,
     /// Text that must never be printed: the key as it was read and decrypted, its seed, and the passphrase.
     pub secrets: Vec<Zeroizing<Vec<u8>>>,
+}
+
+impl LoadedKey {
+    /// A secret for what is kept between runs: it depends on nothing but the key, and does not reveal it.
+    pub fn cache_secret(&self) -> Zeroizing<Vec<u8>> {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.key.seed().as_slice());
+        Zeroizing::new(hmac::sign(&key, b"evidence cache").as_ref().to_vec())
+    }
 }
 
 /// A warning about a key that is used anyway.

@@ -1,4 +1,6 @@
 //! `run.json`: how the bundle came about, and the population that an auditor reconciles.
+//!
+//! A reproducible run leaves out what depends on the run and not on what the sources answered.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,18 +18,24 @@ pub struct RunRecord {
     /// The value of `SOURCE_DATE_EPOCH` in Unix seconds, present if `collect --reproducible` set every time to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_date_epoch: Option<i64>,
-    /// The name of the machine.
-    pub hostname: String,
-    /// The operating system and architecture, such as `linux-x86_64`.
-    pub platform: String,
+    /// The name of the machine; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// The operating system and architecture, such as `linux-x86_64`; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
     /// The program.
     #[serde(deserialize_with = "crate::json::object")]
     pub tool: ToolRecord,
-    /// The command line, without values of secrets.
-    pub command: Vec<String>,
+    /// The command line, without values of secrets; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
     /// The configuration file.
     #[serde(deserialize_with = "crate::json::object")]
     pub config: ConfigRecord,
+    /// Who prepared the bundle, in the words of the configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prepared_by: Option<String>,
     /// The exit code that the run was going to have when the bundle was signed.
     pub exit_code: u8,
     /// What each source was asked and what it answered.
@@ -48,13 +56,17 @@ pub struct ToolRecord {
     pub commit: Option<String>,
 }
 
-/// The configuration file of the run.
+/// The configuration of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigRecord {
-    /// Its path as it was given.
-    pub path: String,
-    /// Its SHA-256, 64 lower-case hex digits.
+    /// The path of the file as it was given; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The SHA-256 of the file, 64 lower-case hex digits; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_sha256: Option<String>,
+    /// The SHA-256 of the settings that decide what is collected and judged, 64 lower-case hex digits.
     pub sha256: String,
 }
 
@@ -85,17 +97,21 @@ pub struct SourceRun {
     pub failed: u64,
     /// The artifacts that were read and left out, because they held forbidden data.
     pub excluded: u64,
-    /// The requests that were sent, retries included.
-    pub requests: u64,
-    /// The requests that were sent again.
-    pub retries: u64,
-    /// The answers that were 304 (RFC 9110, section 15.4.5).
-    pub revalidated: u64,
+    /// The requests that were sent, retries included; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// The requests that were sent again; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u64>,
+    /// The answers that were 304 (RFC 9110, section 15.4.5); absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revalidated: Option<u64>,
     /// The rate limit at the end, if the source says one.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
     pub rate_limit: Option<RateLimitRecord>,
-    /// The seconds for which the run waited for a rate limit.
-    pub paused_seconds: u64,
+    /// The seconds for which the run waited for a rate limit; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_seconds: Option<u64>,
 }
 
 /// Who a source said we are.
@@ -105,6 +121,9 @@ pub struct Identity {
     /// The name of the account, if the source says one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
+    /// The source's own identifier of the account, if it says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The scopes of the token separated by commas, or `none`, or `not reported`.
     pub scopes: String,
 }

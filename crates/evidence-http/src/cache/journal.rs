@@ -1,4 +1,4 @@
-//! The file of a cache: a sequence of entries, each with a tag that only the holder of the token can make.
+//! The file of a cache: a sequence of entries, each with a tag that only who knows its secret can make.
 //!
 //! Reading ends at the first fault, whether a killed run cut the file off, the disk damaged it or another program wrote
 //! to it: the entries before the fault count, those after it are dropped. The journal does not decide what an entry is

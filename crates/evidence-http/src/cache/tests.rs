@@ -9,10 +9,11 @@ fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
         api_url: "https://code.example/",
         organization: "acme",
         about: "main",
-        credential: "made-up-token-1",
+        account: "user 7",
+        secret: b"made-up-secret-1",
     };
     let now = Timestamp::from_second(now).unwrap();
-    Cache::open(directory, owner, purpose, Arc::new(Screen::new(&["made-up-token-1"])), now)
+    Cache::open(directory, owner, purpose, Arc::new(Screen::new(&["made-up-secret-1"])), now)
 }
 
 const COLLECT: Purpose = Purpose::Collect { resume: false };

@@ -67,11 +67,13 @@ struct Title {
     /// When it was collected, as in "on this day, from then to then".
     collected: String,
     fixed_time: bool,
+    /// Who prepared it, if the configuration names anyone.
+    prepared_by: Option<String>,
     tool: String,
-    hostname: String,
-    platform: String,
-    command: String,
-    configuration: String,
+    /// The machine, unless the run is reproducible: its name, and its system.
+    machine: Option<(String, String)>,
+    command: Option<String>,
+    configuration: Option<String>,
     configuration_sha256: String,
     key_id: String,
     bundle_id: String,
@@ -120,11 +122,11 @@ impl Title {
             created_exactly: sanitized(&manifest.created_at),
             collected: text::span(&run.started_at, &run.completed_at),
             fixed_time: run.source_date_epoch.is_some(),
+            prepared_by: run.prepared_by.as_deref().map(sanitized),
             tool: sanitized(&format!("{} {}{commit}", tool.name, tool.version)),
-            hostname: sanitized(&run.hostname),
-            platform: sanitized(&run.platform),
-            command: sanitized(&run.command.join(" ")),
-            configuration: sanitized(&run.config.path),
+            machine: run.hostname.as_deref().map(sanitized).zip(run.platform.as_deref().map(sanitized)),
+            command: run.command.as_ref().map(|words| sanitized(&words.join(" "))),
+            configuration: run.config.path.as_deref().map(sanitized),
             configuration_sha256: sanitized(&run.config.sha256),
             key_id: sanitized(&manifest.signer.key_id),
             bundle_id: sanitized(&manifest.bundle_id),
@@ -176,7 +178,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         checks: sections.total(),
     };
     let page = Page {
-        questions: questions::questions(documents, &parts)?,
+        questions: questions::questions(&parts),
         title,
         counts: sections.counts(),
         total: sections.total(),

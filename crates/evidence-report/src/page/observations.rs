@@ -138,8 +138,17 @@ impl Observations {
 
     /// How the requests that were sent and those that the observations name add up, in sentences.
     pub(super) fn reconciled(&self, runs: &[SourceRun]) -> String {
-        let sum = |count: fn(&SourceRun) -> u64| runs.iter().map(count).fold(0, u64::saturating_add);
-        reconciled(sum(|run| run.requests), sum(|run| run.retries), self.requests, self.named)
+        // A sum of which one part is not recorded is not known.
+        let sum = |count: fn(&SourceRun) -> Option<u64>| {
+            runs.iter().map(count).try_fold(0_u64, |sum, count| Some(sum.saturating_add(count?)))
+        };
+        match sum(|run| run.requests).zip(sum(|run| run.retries)) {
+            Some((sent, retries)) => reconciled(sent, retries, self.requests, self.named),
+            None => format!(
+                "The observations name {}. A reproducible run does not record how many were sent.",
+                counted(self.requests, "request")
+            ),
+        }
     }
 }
 

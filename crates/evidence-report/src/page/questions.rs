@@ -1,12 +1,7 @@
 //! Information produced by the entity (IPE): the ten questions that auditors ask of any list, answered from the
 //! documents.
 
-use std::io;
-
-use evidence_bundle::path::RUN;
-use evidence_view::sanitized;
 use evidence_view::words::{counted, grouped};
-use serde::Deserialize;
 
 use super::Title;
 use super::missing::Missing;
@@ -14,7 +9,6 @@ use super::observations::Observations;
 use super::population::Population;
 use super::room::{self, Room};
 use super::settings::SettingsPart;
-use crate::documents::{Documents, whole};
 
 /// A question with the lines of its answer.
 pub(super) struct Question {
@@ -27,13 +21,6 @@ pub(super) struct Question {
 /// The answer to a question that no document has.
 const NOT_RECORDED: &str = "not recorded";
 
-/// Who is named as the preparer, if the configuration names anyone.
-#[derive(Deserialize)]
-struct Preparer {
-    #[serde(default)]
-    prepared_by: Option<String>,
-}
-
 /// The parts of the page that the answers refer to.
 pub(super) struct Parts<'a> {
     pub(super) title: &'a Title,
@@ -45,8 +32,7 @@ pub(super) struct Parts<'a> {
     pub(super) checks: u64,
 }
 
-pub(super) fn questions(documents: &dyn Documents, parts: &Parts<'_>) -> io::Result<Vec<Question>> {
-    let Preparer { prepared_by } = whole(documents, RUN)?;
+pub(super) fn questions(parts: &Parts<'_>) -> Vec<Question> {
     let Parts { title, population, observations, missing, .. } = parts;
     let collected = population.runs.iter().map(|run| run.collected).fold(0, u64::saturating_add);
     let left_out = population.runs.iter().map(|run| run.excluded).fold(0, u64::saturating_add);
@@ -86,13 +72,16 @@ pub(super) fn questions(documents: &dyn Documents, parts: &Parts<'_>) -> io::Res
         Question {
             question: "Who prepared it?",
             answer: with(
-                vec![format!("Prepared by: {}", prepared_by.as_deref().map_or(NOT_RECORDED.into(), sanitized))],
+                vec![format!("Prepared by: {}", title.prepared_by.as_deref().unwrap_or(NOT_RECORDED))],
                 with(
                     each(&|source| {
                         let login = source.login.as_deref().unwrap_or(NOT_RECORDED);
                         format!("Account behind the credentials of {}: {login}", source.name)
                     }),
-                    vec![format!("Made with {} on {}.", title.tool, title.hostname)],
+                    vec![match &title.machine {
+                        Some((hostname, _)) => format!("Made with {} on {hostname}.", title.tool),
+                        None => format!("Made with {}.", title.tool),
+                    }],
                 ),
             ),
             details: ("settings", "Scope and settings"),
@@ -175,8 +164,10 @@ pub(super) fn questions(documents: &dyn Documents, parts: &Parts<'_>) -> io::Res
             question: "How can it be repeated and verified?",
             answer: vec![
                 format!(
-                    "Repeat: {} with the configuration {} (sha256:{}).",
-                    title.command, title.configuration, title.configuration_sha256
+                    "Repeat: {} with the configuration {}(sha256:{}).",
+                    title.command.as_deref().unwrap_or("evidence collect"),
+                    title.configuration.as_ref().map(|path| format!("{path} ")).unwrap_or_default(),
+                    title.configuration_sha256
                 ),
                 "Verify: evidence verify, or standard tools, with a key from a separate channel.".to_owned(),
             ],
@@ -190,7 +181,7 @@ pub(super) fn questions(documents: &dyn Documents, parts: &Parts<'_>) -> io::Res
             question.answer.push(format!("{} in the section behind the link", counted(left, "more line")));
         }
     }
-    Ok(answers)
+    answers
 }
 
 /// How many of the requested settings are missing, in words.

@@ -108,6 +108,7 @@ impl Simulation {
             screen: Arc::new(Screen::new(&[])),
             dry_run: false,
             resume: false,
+            cache_secret: Arc::default(),
         };
         let directory = tempfile::tempdir().map_err(text)?;
         let mut spool = Spool::new(directory.path()).map_err(text)?;

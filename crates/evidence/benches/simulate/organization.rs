@@ -66,12 +66,18 @@ impl Organization {
             Run::Again => (0, root),
         };
         let asked = [
-            // A list of several pages is compared with the organization's count at its end.
-            1 + self.repositories.div_ceil(100) + u64::from(self.repositories > 100),
+            // The organization and the account. A list of several pages is compared with the organization's count at its
+            // end.
+            2 + self.repositories.div_ceil(100) + u64::from(self.repositories > 100),
             self.repositories + self.of_hundred(unprotected + insufficient + branches),
             self.repositories + self.of_hundred(places),
         ];
-        asked.map(|requests| Phase { requests, counted: if run == Run::Again { 0 } else { requests } })
+        // Of a run without changes, only the question for the account counts.
+        let mut account = 1;
+        asked.map(|requests| {
+            let counted = if run == Run::Again { std::mem::take(&mut account) } else { requests };
+            Phase { requests, counted }
+        })
     }
 
     /// A script's requests: pages of thirty; then, for each repository, its default branch, its branch protection, and

@@ -97,6 +97,7 @@ impl<'a> Gathering<'a> {
         let account = session.account();
         let identity = Identity {
             login: account.identity.login.map(|login| self.clean(&login)),
+            id: account.identity.id.map(|id| self.clean(&id)),
             scopes: self.clean(&account.identity.scopes),
         };
         self.reporter.event(Event::Collected {
@@ -139,11 +140,11 @@ impl<'a> Gathering<'a> {
             denied: tally.denied,
             failed: tally.failed,
             excluded: tally.excluded,
-            requests: account.requests,
-            retries: account.retries,
-            revalidated: account.revalidated,
-            rate_limit: account.rate_limit,
-            paused_seconds: account.paused_seconds,
+            requests: self.of_run(account.requests),
+            retries: self.of_run(account.retries),
+            revalidated: self.of_run(account.revalidated),
+            rate_limit: account.rate_limit.and_then(|limit| self.of_run(limit)),
+            paused_seconds: self.of_run(account.paused_seconds),
         });
     }
 
@@ -180,7 +181,7 @@ impl<'a> Gathering<'a> {
         self.part.sources.push(SourceRun {
             name: self.source.id().to_string(),
             api_url: scope.api_url.clone(),
-            identity: Identity { login: None, scopes: "not connected".to_string() },
+            identity: Identity { login: None, id: None, scopes: "not connected".to_string() },
             discovered: 0,
             in_scope: 0,
             requested: 1,
@@ -189,11 +190,11 @@ impl<'a> Gathering<'a> {
             denied: 0,
             failed: 1,
             excluded: 0,
-            requests: error.requests,
-            retries: error.retries,
-            revalidated: 0,
+            requests: self.of_run(error.requests),
+            retries: self.of_run(error.retries),
+            revalidated: self.of_run(0),
             rate_limit: None,
-            paused_seconds: 0,
+            paused_seconds: self.of_run(0),
         });
         Ok(())
     }
@@ -300,8 +301,25 @@ impl<'a> Gathering<'a> {
             reason: None,
             detail: None,
             artifact: None,
-            requests: requests.iter().map(|asked| self.asked(asked)).collect(),
+            requests: self.requests(requests),
         }
+    }
+
+    /// Requests that run concurrently end in any order.
+    fn requests(&self, requests: &[Asked]) -> Vec<AskedRecord> {
+        let mut rows: Vec<AskedRecord> = requests.iter().map(|asked| self.asked(asked)).collect();
+        if self.env.is_reproducible() {
+            rows.sort_by(|a, b| {
+                let order = |row: &AskedRecord| (row.path.clone(), row.status, row.message.clone());
+                order(a).cmp(&order(b))
+            });
+        }
+        rows
+    }
+
+    /// A value that depends on the run and not on what the source answered.
+    fn of_run<T>(&self, value: T) -> Option<T> {
+        (!self.env.is_reproducible()).then_some(value)
     }
 
     fn asked(&self, asked: &Asked) -> AskedRecord {
@@ -311,7 +329,7 @@ impl<'a> Gathering<'a> {
             path: self.clean(&asked.path),
             status: asked.status,
             message: text(&asked.message).map(|message| cut(&message)),
-            request_id: text(&asked.request_id),
+            request_id: text(&asked.request_id).and_then(|id| self.of_run(id)),
             at: self.env.stamp_of(asked.at),
             permission: text(&asked.permission).map(|permission| cut(&permission)),
         }
@@ -406,8 +424,8 @@ impl<'a> Gathering<'a> {
             request: RequestRecord {
                 path: self.clean(&request.path),
                 status: request.status,
-                etag: request.etag.as_deref().map(|etag| self.clean(etag)),
-                request_id: request.request_id.as_deref().map(|id| self.clean(id)),
+                etag: request.etag.as_deref().and_then(|etag| self.of_run(self.clean(etag))),
+                request_id: request.request_id.as_deref().and_then(|id| self.of_run(self.clean(id))),
             },
         };
         spool.add_artifact(artifact.path(), artifact.bytes(), row)
@@ -443,7 +461,7 @@ impl<'a> Gathering<'a> {
                     source: self.source.id().to_string(),
                     subject: observation.subject.to_string(),
                     status: failed.status,
-                    request_id: failed.request_id.as_deref().map(|id| self.clean(id)),
+                    request_id: failed.request_id.as_deref().and_then(|id| self.of_run(self.clean(id))),
                 };
                 // A discovery problem affects every control that looks at repositories, but it is one error.
                 if self.part.errors.last() != Some(&record) {

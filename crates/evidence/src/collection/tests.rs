@@ -92,7 +92,7 @@ impl Session for Scripted {
         SessionSummary {
             given_up: Vec::new(),
             api_url: String::new(),
-            identity: Identity { login: None, scopes: String::new() },
+            identity: Identity { login: None, id: None, scopes: String::new() },
             requests: 0,
             retries: 0,
             revalidated: 0,
@@ -210,6 +210,6 @@ fn the_settings_of_an_unconnected_source_are_reported_as_not_read() {
     assert_eq!((error.code.as_str(), error.source.as_str()), ("connection_failed", "tortoise"));
     assert!(!error.message.contains(SECRET), "{}", error.message);
     assert!(collection.unconnected && !collection.is_complete());
-    assert_eq!((collection.sources[0].requests, collection.sources[0].retries), (2, 1));
+    assert_eq!((collection.sources[0].requests, collection.sources[0].retries), (Some(2), Some(1)));
     assert_eq!(collection.sources[0].failed, 1);
 }

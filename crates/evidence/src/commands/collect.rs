@@ -35,6 +35,10 @@ use evidence_screen::{self, Screen};
 /// The standard variable that sets the time of a reproducible bundle.
 const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
+/// The warnings that depend on this machine and not on what the sources answer: a reproducible bundle has none of them.
+const OF_THE_RUN: [&str; 4] =
+    ["clock_skewed", "endpoint_given_up", "signing_key_readable", "signing_key_unchecked"];
+
 /// The maximum number of reasons listed when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
 
@@ -86,6 +90,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         screen: Arc::clone(&screen),
         dry_run: args.dry_run,
         resume: args.resume,
+        cache_secret: Arc::new(signing.cache_secret()),
     };
 
     let interrupt = Interrupt::watch().map_err(Error::System)?;
@@ -131,6 +136,9 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
     collection.warnings.extend(own_warnings);
+    if env.is_reproducible() {
+        collection.warnings.retain(|warning| !OF_THE_RUN.contains(&warning.code.as_str()));
+    }
     collection.errors.extend(assemble::uncollected(&config));
 
     // 4. Normalize, and 5. generate hints.
@@ -144,7 +152,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::observed(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
-    assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
+    assemble::run(&mut spool, &config, env, &collection, &screen, &context).map_err(failed)?;
     let findings = Findings::of(&controls, &collection);
     let causes = cause::of_collection(&collection, &connected, &findings.groups);
     // The documents about the checks are written, and the manifest does not contain checks.
@@ -155,6 +163,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         directory: &args.output,
         key: &signing.key,
         organization: &organization,
+        reproducible: env.is_reproducible(),
         limit: config.bundle.max_size_bytes,
         detached_signature: config.bundle.detached_signature,
         interrupt: &interrupt,
@@ -302,6 +311,7 @@ fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
     ConnectError { message: clean(error.message), help, ..error }
 }
 
+/// Plans the collection. Ends with the code that the collection would end with, as far as the plan can see.
 async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let connected = connect(config, run).await?;
     let plans = connected.iter().map(|source| async move {
@@ -315,9 +325,6 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
         .into_iter()
         .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, &run.screen))))
         .collect();
-    if let [(_, Err(error))] = plans.as_slice() {
-        return Err(Error::Connect(vec![error.clone()]));
-    }
     run.reporter.event(Event::Planned {
         framework: config.framework,
         plans: &plans,
@@ -325,18 +332,17 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
         max_size_bytes: config.bundle.max_size_bytes,
         now: run.env.clock.now(),
     });
-    let uncollected = assemble::uncollected(config);
+    let warnings = connected.iter().filter_map(Connected::session).flat_map(Session::warnings);
     let mut causes = cause::of_plans(&plans);
-    causes.extend(cause::of_errors(&uncollected));
+    causes.extend(cause::of_refusals(warnings));
+    causes.extend(cause::of_errors(&assemble::uncollected(config)));
     run.reporter.event(Event::Incomplete(&causes));
-    let plans = || plans.iter().map(|(_, plan)| plan.as_ref());
-    let asked = plans().all(|plan| plan.is_ok_and(|plan| plan.missing.is_empty()));
-    let whole = plans().flatten().all(|plan| plan.lacking.is_empty() && plan.unlisted.is_empty());
-    let whole = whole && uncollected.is_empty();
-    Ok(match (asked, whole) {
-        (false, _) => Exit::Connection,
-        (true, false) => Exit::Collection,
-        (true, true) => Exit::Success,
+    Ok(if connected.iter().any(|source| source.error().is_some()) {
+        Exit::Connection
+    } else if causes.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Collection
     })
 }
 

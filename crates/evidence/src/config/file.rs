@@ -32,6 +32,16 @@ static CONTROLS: Key = Key {
     synonyms: &["criteria"],
 };
 
+static PREPARED_BY: Key = Key {
+    name: "prepared_by",
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Line),
+    summary: "Who prepares the bundle, for `run.json`: a name, a role or a team.",
+    rule: "",
+    example: "Platform team, on behalf of the CISO",
+    synonyms: &["preparer", "prepared", "author"],
+};
+
 static SOURCES: Key = Key {
     name: "sources",
     presence: Presence::Required,
@@ -92,7 +102,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section {
     path: "",
     summary: "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    keys: &[&FRAMEWORK, &CONTROLS, &SOURCES, &BUNDLE, &UPLOAD],
+    keys: &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
     exactly_one: &[],
     planned: &[],
     not_empty: false,
@@ -102,6 +112,7 @@ static SECTION: Section = Section {
 struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
+    prepared_by: Option<String>,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -112,17 +123,27 @@ pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     path: &Path,
-    sha256: String,
+    file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, sources, bundle, upload } = parts;
-    Some(Config { path: path.to_path_buf(), sha256, framework, controls, sources, bundle, upload })
+    let FileSettings { framework, controls, prepared_by, sources, bundle, upload } = parts;
+    Some(Config {
+        path: path.to_path_buf(),
+        file_sha256,
+        prepared_by,
+        framework,
+        controls,
+        sources,
+        bundle,
+        upload,
+    })
 }
 
 fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings> {
     // Decode every part before unwrapping any, so that all problems are found.
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
+    let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
     let sources = decoder
         .section(fields, &SOURCES)
         .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
@@ -131,6 +152,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     Some(FileSettings {
         framework: framework?,
         controls: controls?,
+        prepared_by,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),

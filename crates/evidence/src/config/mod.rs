@@ -38,7 +38,9 @@ pub struct Config {
     /// The path of the file, as the user gave it.
     pub path: PathBuf,
     /// SHA-256 of the file's bytes, lower-case hex, for `run.json`.
-    pub sha256: String,
+    pub file_sha256: String,
+    /// `prepared_by`
+    pub prepared_by: Option<String>,
     /// `framework`
     pub framework: &'static Framework,
     /// `controls`: at least one, unique, in the framework's order.

@@ -101,7 +101,8 @@ fn not_planned(
 ) -> String {
     let source = error.source.id();
     let message = safe(&error.message);
-    let mut text = format!("  {source:<9} {RED}{:<14}{RED:#} {message}\n", "not connected");
+    let what = if scope.is_some() { "not connected" } else { "not planned" };
+    let mut text = format!("  {source:<9} {RED}{what:<14}{RED:#} {message}\n");
     for help in &error.help {
         text.push_str(&format!("  {:<9} {:<14} {}\n", "", "help", safe(help)));
     }

@@ -29,6 +29,7 @@ use evidence_bundle::document::{self, Identity, RateLimitRecord, SourcePopulatio
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
+use zeroize::Zeroizing;
 
 use self::place::{Place, Remedy};
 use crate::env::Env;
@@ -154,6 +155,8 @@ pub struct Surroundings {
     pub dry_run: bool,
     /// Whether to resume an interrupted run.
     pub resume: bool,
+    /// What only the holder of the signing key knows: protects answers that are kept between runs.
+    pub cache_secret: Arc<Zeroizing<Vec<u8>>>,
 }
 
 /// A source that has passed its connection test.

@@ -34,6 +34,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether a collection would lack nothing, as far as the plan can see.
+    pub fn is_whole(&self) -> bool {
+        self.missing.is_empty() && self.lacking.is_empty() && self.unlisted.is_empty()
+    }
+
     /// The number of all artifacts.
     pub fn artifact_count(&self) -> u64 {
         self.artifacts.iter().map(|(_, count)| count).sum()

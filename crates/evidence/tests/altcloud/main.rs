@@ -162,6 +162,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
             screen: Arc::clone(&screen),
             dry_run,
             resume: false,
+            cache_secret: Arc::default(),
         };
         let session = source.connect(&surroundings).await?;
         let warnings: Vec<_> = session.warnings().to_vec();

@@ -45,7 +45,7 @@ fn dry_run() {
     assert!(!lab.path("evidence-bundles").exists(), "a dry run makes no directory");
     assert_eq!(names(&lab.path("")), ["evidence.yaml", "key.pem", "key.pub.pem"]);
     // The connection test reads one repository.
-    let beside = |path: &&String| !path.starts_with("/orgs/acme");
+    let beside = |path: &&String| !path.starts_with("/orgs/acme") && *path != "/user";
     let requested = lab.requested();
     let probed: Vec<&String> = requested.iter().filter(beside).collect();
     assert!(
@@ -99,8 +99,10 @@ fn dry_run_never_waits_for_the_limit() {
         .says("not asked");
     // With one request left, the tool does not read the list.
     let lab = Lab::new(acme().repository(sound("web")).limits(Limits::primary(Primary::new(5000, 1))));
-    let run = lab.collect(&["--dry-run"]).exits(2).says("resets at").says("after the reset");
-    assert!(run.stderr.contains("help: not asked: the list of repositories"), "{}", run.stderr);
+    let run = lab.collect(&["--dry-run"]).exits(3);
+    for text in ["not planned", "resets at", "after the reset", "not asked: the list of repositories"] {
+        assert!(run.stdout.contains(text), "{text}: {}", run.stdout);
+    }
 }
 
 /// A run that cannot reach its host prints progress during the half minute of its attempts.
@@ -316,10 +318,11 @@ fn requests() {
     }
     let paths = lab.requested();
     assert_eq!(paths[0], "/orgs/acme");
-    assert!(paths[1].starts_with("/orgs/acme/repos?per_page=100"), "{}", paths[1]);
+    assert_eq!(paths[1], "/user");
+    assert!(paths[2].starts_with("/orgs/acme/repos?per_page=100"), "{}", paths[2]);
     // The first repository, as part of the connection test; then branches, then CODEOWNERS, each in the order of names.
     let rest: Vec<&String> =
-        paths[2..].iter().skip_while(|path| path.starts_with("/repos/acme/api/")).collect();
+        paths[3..].iter().skip_while(|path| path.starts_with("/repos/acme/api/")).collect();
     let owners = rest.iter().position(|path| path.contains("/contents/")).unwrap();
     let (branches, owners) = rest.split_at(owners);
     assert!(owners.iter().all(|path| path.contains("/contents/")), "{rest:#?}");

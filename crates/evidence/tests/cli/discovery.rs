@@ -209,7 +209,6 @@ fn faults_that_heal_leave_no_trace() {
     let healed = lab.collect(&["-q", "--reproducible"]).exits(0).bundle();
     let other_url = lab.server.url();
     assert!(lab.server.faults_injected().values().sum::<u64>() >= 8, "{:?}", lab.server.faults_injected());
-    assert!(healed.source()["retries"].as_u64().unwrap() >= 8);
     let same = |entries: Vec<(String, Vec<u8>)>, url: &str| -> Vec<(String, String)> {
         // Addresses in the artifacts contain the port.
         entries

@@ -33,12 +33,12 @@ fn a_missing_permission_is_known_before_the_run() {
     let dry = lab.collect(&["--dry-run"]).exits(3).says(text);
     let line = dry.stdout.lines().find(|line| line.contains("not readable")).unwrap();
     assert!(line.ends_with(text), "{}", dry.stdout);
-    // The organization, the listing, and of one repository protection, rules, the branch and CODEOWNERS.
-    asks_nothing_twice(&lab, 6);
+    // The organization, the account, the listing, and of one repository protection, rules, the branch and CODEOWNERS.
+    asks_nothing_twice(&lab, 7);
 
     let lab = Lab::new(named(without_administration(), &["api", "web"]));
     let run = lab.collect(&[]).exits(3).says(text);
-    asks_nothing_twice(&lab, 10);
+    asks_nothing_twice(&lab, 11);
     let bundle = run.bundle();
     for name in ["acme/api", "acme/web"] {
         let denied = ("not_verifiable".to_string(), "permission_denied".to_string());
@@ -52,8 +52,8 @@ fn a_missing_permission_is_known_before_the_run() {
 fn where_nothing_is_missing_nothing_is_said_and_nothing_is_asked_twice() {
     let lab = Lab::new(named(acme(), &["api", "web"]));
     lab.collect(&["--dry-run"]).exits(0).says_not("cannot read").says_not("not readable");
-    asks_nothing_twice(&lab, 4);
-    for (repos, requests) in [("\"*\"", 6), ("[acme/web, acme/api]", 7)] {
+    asks_nothing_twice(&lab, 5);
+    for (repos, requests) in [("\"*\"", 7), ("[acme/web, acme/api]", 8)] {
         let lab = Lab::new(named(acme(), &["api", "web"])).with(|config| config.source("repos", repos));
         let bundle = lab.collect(&[]).exits(0).bundle();
         asks_nothing_twice(&lab, requests);

@@ -357,21 +357,21 @@ fn requests_of_an_organization() {
     };
     let names: Vec<String> = (0..50).map(|number| format!("r{number}")).collect();
     let classic = names.iter().fold(acme(), |host, name| host.repository(sound(name)));
-    assert_eq!(count(&Lab::new(classic)), 1 + 1 + 2 * 50);
+    assert_eq!(count(&Lab::new(classic)), 1 + 1 + 1 + 2 * 50);
     let organization = || Organization::new("acme").two_factor(true).ruleset(full(1));
     let owners = || sandbox::codehost::File::text("* @acme/everyone\n");
     let ruled = names.iter().fold(acme().organization(organization()), |host, name| {
         host.repository(repository(name).file(".github/CODEOWNERS", owners()))
     });
     // The organization's ruleset is read once for all.
-    assert_eq!(count(&Lab::new(ruled)), 1 + 1 + 3 * 50 + 1);
+    assert_eq!(count(&Lab::new(ruled)), 1 + 1 + 1 + 3 * 50 + 1);
     let listed: Vec<String> = names.iter().map(|name| format!("acme/{name}")).collect();
     let listed = format!("[{}]", listed.join(", "));
     let classic = names.iter().fold(acme(), |host, name| host.repository(sound(name)));
     let lab = Lab::new(classic).with(|config| config.source("repos", &listed));
-    assert_eq!(count(&lab), 1 + 3 * 50);
+    assert_eq!(count(&lab), 1 + 1 + 3 * 50);
     let lab = lab.with(|config| config.source("repos", &listed).source("branch", "main"));
-    assert_eq!(count(&lab), 1 + 2 * 50);
+    assert_eq!(count(&lab), 1 + 1 + 2 * 50);
 }
 
 /// An archived repository is exempt, so the tool sends no further requests about it.

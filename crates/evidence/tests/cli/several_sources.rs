@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::common::{Bundle, Lab, TOKEN, acme, sound};
 
 /// A code host, a cloud and a directory, and a configuration for all three.
-struct Company {
-    lab: Lab,
-    cloud: Server<Cloud>,
-    workspace: Server<Workspace>,
+pub(crate) struct Company {
+    pub(crate) lab: Lab,
+    pub(crate) cloud: Server<Cloud>,
+    pub(crate) workspace: Server<Workspace>,
 }
 
 const CREDENTIALS: &str = "credentials.json";
@@ -22,11 +22,11 @@ impl Company {
         Company::of(sandbox::demo_account(), sandbox::demo_workspace())
     }
 
-    fn of(cloud: Cloud, workspace: Workspace) -> Company {
+    pub(crate) fn of(cloud: Cloud, workspace: Workspace) -> Company {
         Company::with_host(acme().repository(sound("api")).repository(sound("web")), cloud, workspace)
     }
 
-    fn with_host(host: CodeHost, cloud: Cloud, workspace: Workspace) -> Company {
+    pub(crate) fn with_host(host: CodeHost, cloud: Cloud, workspace: Workspace) -> Company {
         let lab = Lab::new(host)
             .env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_ACCESS_KEY_ID)
             .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY)
@@ -40,7 +40,7 @@ impl Company {
     }
 
     /// The configuration; `codehost` and `cloud` are further lines of these sections.
-    fn text(&self, codehost: &str, cloud: &str) -> String {
+    pub(crate) fn text(&self, codehost: &str, cloud: &str) -> String {
         format!(
             "framework: soc2_type1\ncontrols: [CC6.1, CC6.6, CC7.2]\nsources:\n  altcloud:\n    mode: \
              service_account\n    admin_email: {}\n    api_url: {}\n  codehost:\n    mode: token\n    org: acme\n    \

@@ -260,7 +260,7 @@ fn a_ruleset_of_the_organization_is_read_once() {
         asked.len()
     };
     // Before: 1 + 1 + 4 * 50.
-    assert_eq!((count("1"), count("32")), (1 + 1 + 3 * 50 + 1, 1 + 1 + 3 * 50 + 1));
+    assert_eq!((count("1"), count("32")), (1 + 1 + 1 + 3 * 50 + 1, 1 + 1 + 1 + 3 * 50 + 1));
     let lab = Lab::new(host(organization()));
     let bundle = lab.collect(&[]).exits(0).bundle();
     for name in ["r00", "r49"] {

@@ -13,8 +13,8 @@ fn outcome(host: CodeHost) -> (String, String, Value, Vec<String>) {
     let hidden = bundle.check("CC6.1", "acme").1 == "two_factor_not_visible";
     let run = run.exits(if hidden { 3 } else { 0 });
     assert_eq!(bundle.json("manifest.json")["complete"], !hidden, "{}", run.stderr);
-    // CC6.1 alone needs only the connection test's answer.
-    assert_eq!(lab.requested(), ["/orgs/acme"]);
+    // CC6.1 alone needs only the connection test's answers.
+    assert_eq!(lab.requested(), ["/orgs/acme", "/user"]);
     let paths: Vec<&str> = bundle.paths().into_iter().filter(|path| path.starts_with("sources/")).collect();
     assert_eq!(paths, ["sources/codehost/org_settings.json"]);
     let (status, reason) = bundle.check("CC6.1", "acme");

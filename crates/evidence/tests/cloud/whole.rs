@@ -67,7 +67,7 @@ fn a_run_and_a_dry_run() {
     let fault = Fault::on("cloudtrail:DescribeTrails@us-east-1").kind(FaultKind::HugeBody(5_000_000));
     server.update(|cloud| cloud.add_fault(fault));
     let dry = run_it(&["--dry-run"]);
-    assert_eq!((dry.code, dry.bundle.as_str()), (2, ""), "{}", dry.printed);
+    assert_eq!((dry.code, dry.bundle.as_str()), (3, ""), "{}", dry.printed);
     assert!(
         dry.printed.contains("cloudtrail:DescribeTrails in us-east-1: the answer exceeds"),
         "{}",

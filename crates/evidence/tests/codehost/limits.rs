@@ -221,7 +221,8 @@ fn requests_start_and_results_appear_in_the_specifications_order() {
     assert_eq!(order, expected);
     let asked: Vec<String> = server.requests().iter().map(|request| request.path().to_string()).collect();
     assert_eq!(asked[0], "/orgs/acme");
-    assert_eq!(asked[1], "/orgs/acme/repos");
+    assert_eq!(asked[1], "/user");
+    assert_eq!(asked[2], "/orgs/acme/repos");
     // The connection test already read the first repository.
     let rest: Vec<&String> =
         asked.iter().filter(|path| !path.starts_with("/repos/acme/service-00/")).collect();

@@ -98,7 +98,14 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let screen = Arc::new(Screen::new(&[]));
-        let surroundings = Surroundings { env: env.clone(), reporter, screen, dry_run: false, resume: false };
+        let surroundings = Surroundings {
+            env: env.clone(),
+            reporter,
+            screen,
+            dry_run: false,
+            resume: false,
+            cache_secret: Arc::default(),
+        };
         let session = config.sources[0].connect(&surroundings).await?;
         let mut observations = Vec::new();
         let mut items = session.collect();

@@ -194,9 +194,17 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
         let spelled_out = super::accept(with(&path, Some(default)));
         let left_out = super::accept(with(&path, None));
         let comparable = |config: evidence::config::Config| {
-            let evidence::config::Config { path: _, sha256: _, framework, controls, sources, bundle, upload } =
-                config;
-            format!("{framework:?} {controls:?} {sources:?} {bundle:?} {upload:?}")
+            let evidence::config::Config {
+                path: _,
+                file_sha256: _,
+                prepared_by,
+                framework,
+                controls,
+                sources,
+                bundle,
+                upload,
+            } = config;
+            format!("{prepared_by:?} {framework:?} {controls:?} {sources:?} {bundle:?} {upload:?}")
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");
         tried += 1;

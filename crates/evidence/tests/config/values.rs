@@ -29,7 +29,7 @@ fn what_is_left_out_has_the_documented_default() {
     assert_eq!(config.framework.id, "soc2_type1");
     assert_eq!(controls(&config), ["CC6.1", "CC6.6", "CC7.2"]);
     assert_eq!(config.path, Path::new("evidence.yaml"));
-    assert_eq!(config.sha256.len(), 64);
+    assert_eq!(config.file_sha256.len(), 64);
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.token_env, "CODEHOST_TOKEN");
     assert_eq!(host.repos, Repositories::All);

@@ -214,6 +214,7 @@ pub(crate) fn run_on(
         screen: Arc::clone(&SCREEN),
         dry_run: false,
         resume: course.resume,
+        cache_secret: Arc::default(),
     };
     let directory = tempfile::tempdir().unwrap();
     let mut spool = Spool::new(directory.path()).unwrap();
@@ -263,9 +264,9 @@ pub(crate) fn run_on(
             .map(|error| (error.code.clone(), error.subject.clone(), error.message.clone()))
             .collect(),
         warnings: collection.warnings.iter().map(|warning| warning.code.clone()).collect(),
-        retries: collection.sources.iter().map(|source| source.retries).sum(),
-        revalidated: collection.sources.iter().map(|source| source.revalidated).sum(),
-        requests: collection.sources.iter().map(|source| source.requests).sum(),
+        retries: collection.sources.iter().filter_map(|source| source.retries).sum(),
+        revalidated: collection.sources.iter().filter_map(|source| source.revalidated).sum(),
+        requests: collection.sources.iter().filter_map(|source| source.requests).sum(),
     })
 }
 
@@ -320,8 +321,8 @@ fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
         checks,
         errors: manifest.errors.into_iter().map(|error| (error.code, error.subject, error.message)).collect(),
         warnings: manifest.warnings.into_iter().map(|warning| warning.code).collect(),
-        retries: record.sources.iter().map(|source| source.retries).sum(),
-        revalidated: record.sources.iter().map(|source| source.revalidated).sum(),
-        requests: record.sources.iter().map(|source| source.requests).sum(),
+        retries: record.sources.iter().filter_map(|source| source.retries).sum(),
+        revalidated: record.sources.iter().filter_map(|source| source.revalidated).sum(),
+        requests: record.sources.iter().filter_map(|source| source.requests).sum(),
     }
 }

@@ -20,7 +20,7 @@ use super::wire::Activity;
 use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::reason;
-use crate::source::CollectionItem;
+use crate::source::{CollectionItem, Plan};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Asked, Refused};
 
@@ -45,15 +45,17 @@ pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>>
     Some((what, listing.problem.as_ref()?, &listing.requests))
 }
 
-/// The failures that would leave a collection incomplete, one line each. Refusals and unknown domains are warnings of
-/// the connection test instead.
-pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String> {
-    let line = |(what, problem, _): Gap<'a>| match (unread(problem), problem) {
-        (_, ListingError::Refused(refused)) if refused.class == Class::NotFound => None,
-        (Seen::Failed(failed), _) => Some(format!("{what}: {}", failed.message)),
-        _ => None,
-    };
-    gaps.into_iter().filter_map(line).collect()
+/// Adds the failures and the refusals that would leave a collection incomplete to a plan, one line each. Unknown domains
+/// are warnings of the connection test instead.
+pub(super) fn plan_gaps<'a>(plan: &mut Plan, gaps: impl IntoIterator<Item = Gap<'a>>) {
+    for (what, problem, _) in gaps {
+        match (unread(problem), problem) {
+            (_, ListingError::Refused(refused)) if refused.class == Class::NotFound => {}
+            (Seen::Failed(failed), _) => plan.missing.push(format!("{what}: {}", failed.message)),
+            (Seen::Denied { detail, .. }, _) => plan.lacking.push(format!("{what}: {detail}")),
+            (Seen::Artifact { .. } | Seen::Nothing { .. } | Seen::Withheld { .. }, _) => {}
+        }
+    }
 }
 
 /// Gaps for the same reason are reported together: one missing privilege is one warning.

@@ -158,7 +158,7 @@ impl Session for AltCloudSession {
         async move {
             let mut plan = Plan { requests_per_minute: connect::REQUESTS_PER_MINUTE, ..Plan::default() };
             let users = self.users().await;
-            plan.missing.extend(interpret::missing(users.gaps()));
+            interpret::plan_gaps(&mut plan, users.gaps());
             if self.config.wants(&TWO_STEP_VERIFICATION) {
                 plan.artifacts.push(("two-step verification", 1));
             }
@@ -176,15 +176,18 @@ impl Session for AltCloudSession {
                     interpret::gap(interpret::ROLES, &roles),
                     interpret::gap(interpret::ASSIGNMENTS, &assignments),
                 ];
-                plan.missing.extend(interpret::missing(of_roles.into_iter().flatten()));
+                interpret::plan_gaps(&mut plan, of_roles.into_iter().flatten());
             }
             if events {
                 plan.artifacts.push(("user lifecycle", 1));
+                let log = self.refused::<Activity>(OAuthScope::Reports);
+                let gap = log.as_ref().and_then(|log| interpret::gap("the log of account changes", log));
+                interpret::plan_gaps(&mut plan, gap);
             }
             let of_events = firsts.iter().filter_map(|(event, first)| {
                 Some((interpret::events_of(event), first.0.as_ref().err()?, first.1.as_slice()))
             });
-            plan.missing.extend(interpret::missing(of_events));
+            interpret::plan_gaps(&mut plan, of_events);
             let goes_on = |(_, first): &&(_, Recorded<Activity>)| {
                 first.0.as_ref().is_ok_and(|page| page.value.next.is_some())
             };
@@ -213,6 +216,7 @@ impl Session for AltCloudSession {
             api_url: api_url(&self.config),
             identity: Identity {
                 login: Some(self.access.account().email.clone()),
+                id: None,
                 scopes: scopes::names(&self.scopes),
             },
             requests,

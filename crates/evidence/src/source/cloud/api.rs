@@ -99,7 +99,7 @@ impl Hosts {
         let first =
             Host { client, login: first_login, endpoint, region: home.clone(), account: first_account };
         let env = &surroundings.env;
-        let began = Began { at: env.started(), is_fixed: env.fixed_time().is_some() };
+        let began = Began { at: env.started(), is_fixed: env.is_reproducible() };
         Ok(Hosts { first: Arc::new(first), login, skew, began, address, account, others: Mutex::default() })
     }
 

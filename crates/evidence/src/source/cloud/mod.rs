@@ -221,7 +221,11 @@ impl Session for CloudSession {
         let paused = of_accounts.chain([self.hosts.paused()]).max().unwrap_or_default();
         SessionSummary {
             api_url: self.hosts.address(),
-            identity: Identity { login: Some(self.caller.arn.clone()), scopes: "not reported".to_string() },
+            identity: Identity {
+                login: Some(self.caller.arn.clone()),
+                id: None,
+                scopes: "not reported".to_string(),
+            },
             requests: self.hosts.requests(),
             retries: self.hosts.retries(),
             revalidated: 0,

@@ -13,7 +13,7 @@ use super::owners;
 use super::record::{BranchProtection, BranchRule, BranchState, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
 use super::subject;
-use super::wire::{self, Contents, Listing, Organization, Repository};
+use super::wire::{self, Contents, Listing, Organization, Repository, User};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
 
@@ -48,6 +48,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(PLACES[1].directory, nothing),
     endpoint!(PLACES[0].directory, nothing),
     endpoint!(PLACES[2].directory, nothing),
+    endpoint!(USER, nothing),
 ];
 
 /// The connection test, so a resumed run requests it anew. Its headers report the token's scopes.
@@ -65,6 +66,19 @@ pub(super) static ORGANIZATION: Call<Organization> = Call {
         headers: &["x-oauth-scopes", "github-authentication-token-expiration"],
         ..Keeping::new(1, wire::reduced_organization)
     }),
+};
+
+/// Whom the token acts for. Kept answers depend on it, so it is not kept itself.
+pub(super) static USER: Call<User> = Call {
+    name: "/user",
+    purpose: "the account behind the token, for `run.json`; `--resume` continues the run of the same account",
+    times: "once; never for an app's installation token",
+    kind: None,
+    media_type: JSON,
+    limit: MIB,
+    parse: wire::user,
+    subject: None,
+    keep: None,
 };
 
 /// A page of the listing, sorted by name: in the default order, by age, a repository created meanwhile would shift

@@ -7,6 +7,7 @@ use evidence_bundle::document::Warning;
 use evidence_os::input;
 use jiff::Timestamp;
 
+use super::account::{cache, identity, nothing_to_resume};
 use super::advice::{connection, failed_error, limit_used_up, refused_error};
 use super::api::Api;
 use super::calls::ORGANIZATION;
@@ -23,9 +24,8 @@ use crate::clock;
 use crate::credential;
 use crate::env::Env;
 use crate::observation::Field;
-use crate::report::SourceWatch;
+use crate::report::{Event, SourceWatch};
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
-use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::{Answered, CallError, Client, ClientSettings, FailureKind, Meta, Proxy, recorded};
 use evidence_os::secret::how_to_set;
 
@@ -72,14 +72,40 @@ pub(super) async fn connect(
     surroundings: &Surroundings,
 ) -> Result<CodeHostSession, ConnectError> {
     let token = token(&config, &surroundings.env)?;
-    let (cache, no_cache) = match cache(&config, &token, surroundings) {
-        Ok(cache) => (cache, None),
-        Err(text) => (None, Some(text)),
+    let client = client(&config, &token, surroundings)?;
+    let keeps = config.revalidate && !surroundings.env.is_reproducible();
+    // Which kept answers a run may use depends on the account. Without them, the organization says first what is wrong.
+    let mut user = None;
+    let mut no_cache = None;
+    let client = if keeps {
+        let identity = identity(&config, &token, &client)
+            .await
+            .map_err(|refused| refused_error(&refused, &config, &token))?;
+        let cache = match cache(&config, &token, identity.as_ref(), surroundings) {
+            Ok(cache) => Some(cache),
+            Err(text) => {
+                no_cache = Some(text);
+                None
+            }
+        };
+        let asked = cache.as_deref().filter(|_| surroundings.resume);
+        if let Some(text) = asked.and_then(|cache| nothing_to_resume(cache, identity.as_ref())) {
+            surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, &config)));
+        }
+        user = identity.map(|(user, _)| user);
+        client.with_cache(cache)
+    } else {
+        client
     };
-    let client = client(&config, &token, surroundings)?.with_cache(cache);
     let (tested, requests) = recorded(test(&config, &client, &token, surroundings)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
+    if !keeps {
+        let identity = identity(&config, &token, &client)
+            .await
+            .map_err(|refused| refused_error(&refused, &config, &token))?;
+        user = identity.map(|(user, _)| user);
+    }
     // The configured name, as the host spells it.
     if let Some(login) = organization.settings.login.value() {
         config.org.clone_from(login);
@@ -102,6 +128,8 @@ pub(super) async fn connect(
         client,
         scopes,
         token_kind,
+        of_installation: token.is_of_installation(),
+        user,
         settings,
         counts,
         meta,
@@ -111,33 +139,8 @@ pub(super) async fn connect(
         shared: Shared::default(),
         env: surroundings.env.clone(),
     };
-    session.preflight().await;
+    session.preflight(surroundings.dry_run).await;
     Ok(session)
-}
-
-/// The cache of answers, if configured. If it cannot be used, the run still collects.
-fn cache(
-    config: &CodeHostConfig,
-    token: &Token,
-    surroundings: &Surroundings,
-) -> Result<Option<Arc<Cache>>, String> {
-    if !config.revalidate {
-        return Ok(None);
-    }
-    let env = &surroundings.env;
-    let directory = evidence_http::cache::directory(env)?;
-    let owner = CacheOwner {
-        api_url: config.api_url.as_str(),
-        organization: &config.org,
-        about: config.branch.text(),
-        credential: token.expose(),
-    };
-    let resume = surroundings.resume;
-    let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
-    match Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now()) {
-        Ok(cache) => Ok(Some(Arc::new(cache))),
-        Err(error) => Err(format!("cannot store records in {}: {error}", directory.display())),
-    }
 }
 
 fn client(
@@ -280,8 +283,7 @@ fn warnings(
         ),
         Scopes::Classic(_) | Scopes::None => {}
     }
-    if let Some(days) =
-        meta.header("github-authentication-token-expiration").and_then(|text| days_left(text, now))
+    if let Some(days) = expiration(meta).map(|ends| ends.duration_since(now).as_hours() / 24)
         && days < EXPIRY_WARNING_DAYS
     {
         warn("token_expires_soon", format!("the token expires in {} days", days.max(0)));
@@ -294,12 +296,16 @@ fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
     Warning { code: code.to_string(), message, source, subject }
 }
 
-/// The number of days until `github-authentication-token-expiration`, in either of its two formats.
-fn days_left(text: &str, now: Timestamp) -> Option<i64> {
+/// When the token ends, if the host says so.
+pub(super) fn expiration(meta: &Meta) -> Option<Timestamp> {
+    expires_at(meta.header("github-authentication-token-expiration")?)
+}
+
+/// The time in `github-authentication-token-expiration`, in either of its two formats.
+fn expires_at(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
-    let expires = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()?;
-    Some(expires.duration_since(now).as_hours() / 24)
+    jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()
 }
 
 /// The error for a page of the listing that a plan needs.
@@ -328,17 +334,15 @@ mod tests {
 
     #[test]
     fn both_forms_of_the_expiration_are_read() {
-        let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap();
         let table = [
-            ("2026-11-24 00:00:00 UTC", Some(3)),
-            ("2026-11-24 01:00:00 +0100", Some(3)),
-            ("2026-12-21 00:00:00 -0500", Some(30)),
-            ("2026-11-20 00:00:00 UTC", Some(-1)),
+            ("2026-11-24 00:00:00 UTC", Some("2026-11-24T00:00:00Z")),
+            ("2026-11-24 01:00:00 +0100", Some("2026-11-24T00:00:00Z")),
+            ("2026-12-21 00:00:00 -0500", Some("2026-12-21T05:00:00Z")),
             ("soon", None),
             ("", None),
         ];
-        for (text, days) in table {
-            assert_eq!(days_left(text, now), days, "{text:?}");
+        for (text, ends) in table {
+            assert_eq!(expires_at(text).map(|ends| ends.to_string()).as_deref(), ends, "{text:?}");
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
 //! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
-//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect` and `preflight`
-//! are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
+//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect`, `preflight`
+//! and `account` are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
+mod account;
 mod advice;
 pub mod answer;
 mod api;
@@ -141,6 +142,10 @@ pub struct CodeHostSession {
     client: Client,
     scopes: Scopes,
     token_kind: &'static str,
+    /// Whether the token is that of an app's installation.
+    of_installation: bool,
+    /// The account that the token acts for, if the host names it.
+    user: Option<wire::User>,
     settings: OrganizationSettings,
     counts: wire::RepositoryCounts,
     meta: Meta,
@@ -224,7 +229,11 @@ impl Session for CodeHostSession {
         });
         SessionSummary {
             api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
-            identity: Identity { login: None, scopes: self.scopes.text() },
+            identity: Identity {
+                login: self.user.as_ref().map(|user| user.login.clone()),
+                id: self.user.as_ref().map(|user| user.id.to_string()),
+                scopes: self.scopes.text(),
+            },
             requests: self.client.requests(),
             retries: self.client.retries(),
             revalidated: self.client.revalidated(),

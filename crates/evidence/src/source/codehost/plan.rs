@@ -8,10 +8,15 @@ use super::exclusion::Exclusion;
 use super::population::{Names, remedy};
 use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
+use crate::forecast;
 use crate::number::saturating_u64;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _, estimate};
 use evidence_bundle::document::Scope;
 use evidence_http::cache::Cache;
+use jiff::{SignedDuration, Timestamp};
+
+/// How long an installation's token lives.
+const INSTALLATION_TOKEN: SignedDuration = SignedDuration::from_hours(1);
 
 impl CodeHostSession {
     /// See [`Session::plan`](crate::source::Session::plan).
@@ -40,8 +45,10 @@ impl CodeHostSession {
         }
         // A list of several pages is compared with the organization's count at its end.
         let again = u64::from(pages > 1);
-        plan.requests_minimum = 1 + pages + again;
-        plan.requests_maximum = 1 + pages + again;
+        // The organization, and the account.
+        let test = 1 + u64::from(!self.of_installation);
+        plan.requests_minimum = test + pages + again;
+        plan.requests_maximum = test + pages + again;
         if self.config.collects(&artifact::ORGANIZATION_SETTINGS) {
             plan.artifacts.push(("organization settings", 1));
         }
@@ -63,7 +70,30 @@ impl CodeHostSession {
         }
         plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
         plan.rate_limit = self.account().rate_limit;
+        plan.lacking.extend(self.ends_before(&plan));
         Ok(plan)
+    }
+
+    /// That the token ends before the planned requests are answered, if it does.
+    fn ends_before(&self, plan: &Plan) -> Option<String> {
+        let now = self.client.now();
+        let done = now.checked_add(forecast::finish(plan, now).after).unwrap_or(Timestamp::MAX);
+        let (ends, why) = match connect::expiration(&self.meta) {
+            Some(ends) => (ends, "the token expires at"),
+            // The host does not say when it was made, only that it lives for an hour.
+            None if self.of_installation => (
+                now.checked_add(INSTALLATION_TOKEN).ok()?,
+                "an installation's token expires at the latest at",
+            ),
+            None => return None,
+        };
+        (done > ends).then(|| {
+            format!(
+                "{why} {}, before the run would be done at {}: use a token that lives longer, or collect in parts",
+                self.env.stamp_of(ends),
+                self.env.stamp_of(done)
+            )
+        })
     }
 
     /// Accounts for answers kept from an earlier run: at most one per repository and topic.

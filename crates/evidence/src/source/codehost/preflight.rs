@@ -1,7 +1,10 @@
 //! The permission part of the connection test: reads everything that the rules need of one repository, so that missing
 //! permissions are reported before a long run, not after it.
 //!
-//! No request is repeated: the first page of the listing and the observations of the repository are kept for the
+//! A dry run looks on, since it must end with the code of the collection: at every repository of a short list, otherwise
+//! until one repository proves each permission.
+//!
+//! No request is repeated: the first page of the listing and the observations of the repositories are kept for the
 //! collection.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,9 +20,16 @@ use super::population::{Origin, ScopedRepository};
 use super::topic::Topic;
 use super::{CodeHostSession, wire};
 use crate::evaluate::{self, Check};
-use crate::observation::{Inspection, Seen};
+use crate::observation::{Inspection, Observation, Seen};
+use crate::rule::Status;
 use crate::source::CollectionItem;
 use evidence_http::{Answered, Asked, recorded, replay};
+
+/// The longest list of names that a dry run looks up completely.
+const LOOKED_UP: usize = 20;
+
+/// How many more repositories a dry run looks at until one proves a permission.
+const MORE: usize = 5;
 
 /// The results of the connection test beyond the organization, until the collection takes them.
 #[derive(Default)]
@@ -39,26 +49,37 @@ struct Probe {
 }
 
 impl CodeHostSession {
-    /// Reads one repository, and warns of what the token cannot read.
-    pub(super) async fn preflight(&mut self) {
+    /// Reads one repository, or as many as a dry run needs, and warns of what the token cannot read.
+    pub(super) async fn preflight(&mut self, dry_run: bool) {
         let mut lacking = Vec::new();
         if let Some(CollectionItem::Inspected(found)) = self.organization_found() {
             // The connection test has its own warning for this.
             lacking.extend(denied(&found).filter_map(|check| check.verdict.actual));
         }
-        if let Some(repository) = self.first_repository().await {
-            let topics: Vec<Topic> = self.topics().collect();
-            let probes = join_all(topics.into_iter().map(|topic| self.probe(&repository, topic))).await;
-            for probe in &probes {
-                for text in probe.denied() {
-                    let warning = self.warning("permission_missing", text.clone());
-                    self.warnings.push(warning);
-                    lacking.push(text);
-                }
-                lacking.extend(probe.failed());
+        let (repositories, all) = self.repositories_to_try(dry_run).await;
+        let mut open: Vec<Topic> = self.topics().collect();
+        let mut probes = Vec::new();
+        for repository in repositories {
+            let tried = join_all(open.iter().map(|topic| self.probe(&repository, *topic))).await;
+            if !all {
+                open.retain(|topic| {
+                    tried.iter().any(|probe| probe.topic == *topic && !probe.is_conclusive())
+                });
             }
-            *self.preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
+            probes.extend(tried);
+            if open.is_empty() {
+                break;
+            }
         }
+        for probe in &probes {
+            for text in probe.denied() {
+                let warning = self.warning("permission_missing", text.clone());
+                self.warnings.push(warning);
+                lacking.push(text);
+            }
+            lacking.extend(probe.failed());
+        }
+        *self.preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
         // Problems unrelated to the repository appear in every look at it.
         lacking.dedup();
         self.preflight.lacking = lacking;
@@ -70,45 +91,58 @@ impl CodeHostSession {
         Probe { subject, topic, found, asked }
     }
 
-    /// The first repository in scope: from `repos`, or from the first page of the listing.
-    async fn first_repository(&self) -> Option<ScopedRepository> {
-        self.topics().next()?;
+    /// The repositories to try one after another, from `repos` or from the first page of the listing, and whether to
+    /// try all of them.
+    async fn repositories_to_try(&self, dry_run: bool) -> (Vec<ScopedRepository>, bool) {
+        let most = if dry_run { 1 + MORE } else { 1 };
+        if self.topics().next().is_none() {
+            return (Vec::new(), false);
+        }
         let mut exclusion = Exclusion::new(&self.config.exclude);
         match &self.config.repos {
             Repositories::Listed(names) => {
-                let name = names.iter().find(|name| !exclusion.excludes(name))?;
-                Some(ScopedRepository { subject: self.subject(name), origin: Origin::Named(Arc::default()) })
+                let in_scope = names.iter().filter(|name| !exclusion.excludes(name));
+                let repository = |name: &String| ScopedRepository {
+                    subject: self.subject(name),
+                    origin: Origin::Named(Arc::default()),
+                };
+                let mut named: Vec<ScopedRepository> = in_scope.map(repository).collect();
+                let all = dry_run && named.len() <= LOOKED_UP;
+                if !all {
+                    named.truncate(most);
+                }
+                (named, all)
             }
             Repositories::All => {
                 let (page, asked) = recorded(self.api().first_page()).await;
-                let first = page.as_ref().ok().and_then(|(page, _)| self.first_of(page, &mut exclusion));
+                let first = page.as_ref().ok().map(|(page, _)| self.first_of(page, &mut exclusion, most));
                 *self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
-                first
+                (first.unwrap_or_default(), false)
             }
         }
     }
 
-    /// The first repository that is neither archived nor disabled, since those are exempt from checks; else the first.
+    /// The first repositories that are neither archived nor disabled, since those are exempt from checks; then the others.
     fn first_of(
         &self,
         page: &Answered<Vec<wire::Repository>>,
         exclusion: &mut Exclusion<'_>,
-    ) -> Option<ScopedRepository> {
+        most: usize,
+    ) -> Vec<ScopedRepository> {
         let at = page.meta.received_at;
-        let mut in_scope = page
+        let in_scope = page
             .value
             .iter()
             .filter_map(|repository| self.scoped(repository, &mut Default::default(), at).ok())
             .filter(|repository| !exclusion.excludes(repository.target().name));
-        let first = in_scope.next()?;
         let exempt = |repository: &ScopedRepository| match &repository.origin {
             Origin::Discovered(details) => details.exempt().is_some(),
             Origin::Named(_) => false,
         };
-        if !exempt(&first) {
-            return Some(first);
-        }
-        in_scope.find(|repository| !exempt(repository)).or(Some(first))
+        let (others, mut first): (Vec<_>, Vec<_>) = in_scope.partition(exempt);
+        first.extend(others);
+        first.truncate(most);
+        first
     }
 
     /// The first page of the listing, requested unless the connection test has read it.
@@ -135,6 +169,19 @@ impl CodeHostSession {
 }
 
 impl Probe {
+    /// Whether it shows if the token has the permission: something was judged, refused or not obtained.
+    fn is_conclusive(&self) -> bool {
+        let CollectionItem::Inspected(inspection) = &self.found else { return false };
+        let failed = |observation: &Observation| matches!(observation.seen, Seen::Failed(_));
+        let decided = |check: Check| match check.verdict.status {
+            Status::Pass | Status::Fail => true,
+            Status::NotVerifiable => is_lacking(check.verdict.status, check.verdict.reason.code),
+            Status::NotApplicable => false,
+        };
+        inspection.observations.iter().any(failed)
+            || evaluate::checks_alone(inspection.clone()).into_iter().any(decided)
+    }
+
     /// What the token may not read, and the permission to grant.
     fn denied(&self) -> Vec<String> {
         let CollectionItem::Inspected(inspection) = &self.found else { return Vec::new() };

@@ -70,6 +70,11 @@ impl Token {
         PREFIXES.iter().find(|(prefix, _)| value.starts_with(prefix)).map_or("token", |(_, kind)| kind)
     }
 
+    /// Whether the token is that of an app's installation, for which no account can be asked.
+    pub(super) fn is_of_installation(&self) -> bool {
+        self.expose().starts_with("ghs_")
+    }
+
     /// `Authorization: token <value>`, marked sensitive so that no layer below prints it.
     pub(super) fn header(&self) -> Option<HeaderValue> {
         let mut header = HeaderValue::from_str(&format!("token {}", self.expose())).ok()?;

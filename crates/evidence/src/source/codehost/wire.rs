@@ -185,6 +185,17 @@ pub(super) fn repository(bytes: &[u8]) -> Result<Repository, ParseError> {
     }
 }
 
+/// `GET /user`: whom the token acts for. Nothing else of the answer is read, because the rest is personal.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct User {
+    pub(super) login: String,
+    pub(super) id: u64,
+}
+
+pub(super) fn user(bytes: &[u8]) -> Result<User, ParseError> {
+    object(bytes)
+}
+
 /// `GET /repos/{owner}/{repo}/contents/{path}`
 #[derive(Debug, Clone)]
 pub(super) enum Contents {

@@ -1,0 +1,82 @@
+//! The account that a token acts for, and the answers that are kept for it between runs.
+
+use std::sync::Arc;
+
+use super::api::Api;
+use super::calls::USER;
+use super::config::CodeHostConfig;
+use super::scopes::Scopes;
+use super::token::Token;
+use super::wire;
+use crate::source::Surroundings;
+use evidence_http::cache::{Cache, CacheOwner, Purpose};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{Answered, CallError, Client, Refused};
+
+/// The account that the token acts for, and the token's scopes; `None` if the host does not say. The run does not need
+/// it, so only a host that does not accept the token ends it.
+pub(super) async fn identity(
+    config: &CodeHostConfig,
+    token: &Token,
+    client: &Client,
+) -> Result<Option<(wire::User, Scopes)>, Box<Refused>> {
+    if token.is_of_installation() {
+        return Ok(None);
+    }
+    let api = Api { client, base: &config.api_url, organization: &config.org };
+    match api.ask(&USER, &[]).await {
+        Ok(Answered { value, meta }) => Ok(Some((value, Scopes::of(&meta)))),
+        Err(CallError::Refused(refused))
+            if refused.class == Class::Unauthorized
+                || refused.class == Class::Forbidden(RefusalCause::LoginAttempts) =>
+        {
+            Err(Box::new(refused))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// The cache of answers. If it cannot be used, the run still collects.
+///
+/// Answers of a known account serve its next token too, if that has the same scopes; what protects them is the signing
+/// key. Otherwise they serve, and are protected by, this token alone.
+pub(super) fn cache(
+    config: &CodeHostConfig,
+    token: &Token,
+    identity: Option<&(wire::User, Scopes)>,
+    surroundings: &Surroundings,
+) -> Result<Arc<Cache>, String> {
+    let env = &surroundings.env;
+    let directory = evidence_http::cache::directory(env)?;
+    let (secret, account) = match identity {
+        Some((user, scopes)) => {
+            let secret = surroundings.cache_secret.as_slice();
+            (secret, format!("user {} {}", user.id, scopes.text()))
+        }
+        None => (token.expose().as_bytes(), String::new()),
+    };
+    let owner = CacheOwner {
+        api_url: config.api_url.as_str(),
+        organization: &config.org,
+        about: config.branch.text(),
+        account: &account,
+        secret,
+    };
+    let resume = surroundings.resume;
+    let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
+    let cache = Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now())
+        .map_err(|error| format!("cannot store records in {}: {error}", directory.display()))?;
+    Ok(Arc::new(cache))
+}
+
+/// Why a run that resumes has nothing to resume.
+pub(super) fn nothing_to_resume(cache: &Cache, identity: Option<&(wire::User, Scopes)>) -> Option<String> {
+    if cache.resumed_run().is_some() {
+        return None;
+    }
+    let whose = match identity {
+        Some((user, scopes)) => format!("as {} with scopes {}", user.login, scopes.text()),
+        None => "with this token".to_string(),
+    };
+    Some(format!("nothing to resume: no run {whose} was interrupted, so everything is read"))
+}
