@@ -75,7 +75,7 @@ fn every_bundle_has_them_behind_its_documents() {
         let rows = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes()).into_records();
         rows.map(|row| row.unwrap().iter().take(11).map(str::to_string).collect()).collect()
     };
-    assert_eq!(cells(&checks), cells(&shown));
+    assert_eq!(cells(checks), cells(&shown));
     let manifest = bundle.manifest();
     let end = format!(",acme,{}", manifest["bundle_id"].as_str().unwrap());
     for table in VIEWS.iter().filter(|path| path.ends_with(".csv")) {
