@@ -86,7 +86,8 @@ fn a_repository_on_two_pages_is_one() {
     assert_eq!((&population["scope"], &population["listed"]), (&"partial".into(), &249.into()));
     // Nothing says that the missing one is hidden, so it is not counted as such.
     assert!(population["host_total"].is_null(), "{population}");
-    assert_eq!(population["host_totals"]["public_repos"], 250, "{population}");
+    let totals = population["host_totals"].as_object().unwrap().values();
+    assert_eq!(totals.map(|total| total.as_u64().unwrap()).sum::<u64>(), 250, "{population}");
     assert_eq!(bundle.manifest()["complete"], false);
 }
 

@@ -92,7 +92,7 @@ fn cases() -> Vec<Case> {
             &[
                 "the proxy 127.0.0.1:",
                 "(HTTPS_PROXY) refuses connections",
-                "help: start the proxy, or correct HTTPS_PROXY",
+                "help: start the proxy, or correct or unset the variable HTTPS_PROXY",
             ],
         ),
         case(
@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
                 1,
                 &[
                     "the name of the proxy evidence-tests.invalid:3128 (HTTPS_PROXY) does not resolve",
-                    "correct HTTPS_PROXY",
+                    "correct or unset the variable HTTPS_PROXY",
                 ],
             ));
         }
