@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::rule::LONG;
 use crate::patterns::{Confidence, Pattern};
 use crate::views::View;
 
@@ -28,6 +27,9 @@ pub(super) const PER_READ: usize = 1;
 /// The effort for a match, and for each byte of it that is read for its parts.
 const PER_MATCH: usize = 600;
 const PER_MATCHED: usize = 4;
+
+/// How much of a match is read.
+pub(super) const LONG: usize = 2048;
 
 /// The origin of a text, which decides what to search for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

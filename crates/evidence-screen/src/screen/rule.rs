@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::Finding;
-use super::effort::{Effort, PER_READ};
+use super::effort::{Effort, LONG, PER_READ};
 use crate::credible;
 use crate::patterns::{Context, Pattern, Value};
 use crate::views::JOINT;
@@ -14,9 +14,6 @@ use crate::views::JOINT;
 /// How many bytes around a key word a pattern is tried at first. A match that reaches the edge is followed to its
 /// end; one that begins further from its key word is missed.
 const WINDOW: usize = 1024;
-
-/// How much of a match is read.
-pub(super) const LONG: usize = 2048;
 
 /// How many joints at the end of an incredible match are left out, one after the other: the lines after a cut word can
 /// hide it.
