@@ -301,14 +301,14 @@ fn what_is_too_large_is_not_kept_and_stops_nothing() {
 fn what_the_screen_finds_is_not_kept() {
     let directory = tempfile::tempdir().unwrap();
     let cache = open(directory.path(), COLLECT, 100).unwrap();
-    cache.keep(question("/a"), 1, &kept(100, "\"made-up-token-1\"", b"one"), None);
-    cache.keep(question("/b"), 1, &kept(100, "\"1\"", b"made-up-token-1"), None);
-    cache.keep(question("/c"), 1, &kept(100, "\"1\"", b"one"), Some(b"made-up-token-1"));
-    cache.keep(question("/made-up-token-1"), 1, &kept(100, "\"1\"", b"one"), None);
+    cache.keep(question("/a"), 1, &kept(100, "\"made-up-secret-1\"", b"one"), None);
+    cache.keep(question("/b"), 1, &kept(100, "\"1\"", b"made-up-secret-1"), None);
+    cache.keep(question("/c"), 1, &kept(100, "\"1\"", b"one"), Some(b"made-up-secret-1"));
+    cache.keep(question("/made-up-secret-1"), 1, &kept(100, "\"1\"", b"one"), None);
     cache.keep(question("/d"), 1, &kept(100, "\"1\"", b"one"), None);
-    cache.confirm(question("/d"), Timestamp::from_second(100).unwrap(), Some("R1 made-up-token-1"));
+    cache.confirm(question("/d"), Timestamp::from_second(100).unwrap(), Some("R1 made-up-secret-1"));
     assert_eq!(cache.count(1), 1);
     let path = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
     let bytes = fs::read(path).unwrap();
-    assert!(!bytes.windows(15).any(|window| window == b"made-up-token-1"));
+    assert!(!bytes.windows(16).any(|window| window == b"made-up-secret-1"));
 }
