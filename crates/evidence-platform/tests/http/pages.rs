@@ -528,20 +528,21 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     let endless = upload(5, &|parts| parts.normalized.controls[0].reason = "a".repeat((1 << 20) + 1)).await;
     assert_eq!((endless.status, &endless.json["reason"]), (422, &"limit".into()), "{endless:?}");
 
-    // Marks that change the reading direction; ids that collide with the page's; a hint that is not valid.
+    // Marks that change the reading direction; ids that collide with the page's.
     let deceiving = upload(6, &|parts| {
         let control = &mut parts.normalized.controls[0];
         control.id = "controls".to_owned();
         control.title = "safe\u{202e}\"><img src=x>".to_owned();
         control.checks[0].subject = "line\nbreak".to_owned();
-        parts.hints["hints"][0]["detail"] = serde_json::json!("a".repeat((1 << 20) + 1));
     })
     .await;
     let text = look(&deceiving).await;
     assert!(!text.contains('\u{202e}') && text.contains("safe\\u{202e}"), "{text}");
     assert!(text.contains("line\\u{a}break") && !text.contains("<img"), "{text}");
     assert_eq!(text.matches("id=\"controls\"").count(), 1);
-    assert!(text.contains("does not know the format of this bundle's hints") && !text.contains("No hints"));
+    // A hint that is not valid.
+    let invalid = upload(9, &|parts| parts.hints["hints"][0]["detail"] = 7.into()).await;
+    assert_eq!((invalid.status, &invalid.json["reason"]), (422, &"document-format".into()), "{invalid:?}");
 
     // Counts that the observations do not support.
     let denied = upload(7, &|parts| parts.run.sources[0].denied = 4).await;
