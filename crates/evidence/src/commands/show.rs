@@ -8,6 +8,7 @@ mod markdown;
 mod table;
 mod text;
 
+use std::collections::HashSet;
 use std::io::{self, BufReader, Read};
 
 use evidence_bundle::document::{Check, Counts, RunRecord};
@@ -88,10 +89,20 @@ pub(super) fn unknown_name(unknown: &UnknownName) -> Error {
     }
 }
 
+/// How many groups of checks have a heading of their own, and how much text identifies them.
+const GROUPS: usize = 2_000;
+const GROUP_BYTES: usize = 1 << 20;
+
+/// The heading of all further groups.
+const OTHER_REASONS: &str = "other_reasons";
+const OTHER_RULES: &str = "several rules";
+
 /// A check and its control.
 struct Row<'a> {
     control: &'a ControlHead,
     check: &'a Check,
+    /// Its group.
+    key: FindingKey,
     /// How much it matters, if it did not pass.
     severity: Option<Severity>,
     /// What to do, if it did not pass.
@@ -143,6 +154,7 @@ struct Listing {
     /// The controls that match.
     controls: Vec<Control>,
     findings: Findings,
+    keys: Keys,
     found: u64,
     /// How many match, but passed or do not apply.
     hidden: u64,
@@ -179,6 +191,7 @@ impl Listing {
             heads: Vec::new(),
             controls: Vec::new(),
             findings: Findings::default(),
+            keys: Keys::default(),
             found: 0,
             hidden: 0,
             form,
@@ -224,9 +237,10 @@ impl CheckSink for Listing {
             return Ok(());
         }
         self.found += 1;
-        let mut row = Row { control, check: &check, severity: None, remediation: "", page: None };
+        let key = self.keys.of(control, &check);
+        let mut row = Row { control, check: &check, key, severity: None, remediation: "", page: None };
         if is_open {
-            self.findings.add(key(control, &check), &check.subject);
+            self.findings.add(row.key.clone(), &check.subject);
             let advice = hint::by_code(&check.rule, &check.reason);
             row.severity = advice.map(|advice| advice.severity);
             row.remediation = advice.map_or("", |advice| advice.remediation);
@@ -242,14 +256,35 @@ impl CheckSink for Listing {
     }
 }
 
-/// The group of a check.
-fn key(control: &ControlHead, check: &Check) -> FindingKey {
-    FindingKey {
-        control: control.id.clone(),
-        source: check.source.clone(),
-        rule: check.rule.clone(),
-        status: check.status,
-        reason: check.reason.clone(),
+/// The groups so far. A stranger's bundle may have a reason of its own for every check.
+#[derive(Default)]
+struct Keys {
+    known: HashSet<FindingKey>,
+    bytes: usize,
+}
+
+impl Keys {
+    /// The group of a check: without room for another group, that of the other reasons of its control.
+    fn of(&mut self, control: &ControlHead, check: &Check) -> FindingKey {
+        let key = FindingKey {
+            control: control.id.clone(),
+            source: check.source.clone(),
+            rule: check.rule.clone(),
+            status: check.status,
+            reason: check.reason.clone(),
+        };
+        if self.known.contains(&key) {
+            return key;
+        }
+        let bytes =
+            [&key.control, &key.source, &key.rule, &key.reason].map(String::len).iter().sum::<usize>();
+        if self.known.len() == GROUPS || self.bytes.saturating_add(bytes) > GROUP_BYTES {
+            let (rule, reason) = (OTHER_RULES.to_string(), OTHER_REASONS.to_string());
+            return FindingKey { source: String::new(), rule, reason, ..key };
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.known.insert(key.clone());
+        key
     }
 }
 
@@ -272,4 +307,42 @@ impl FileReader for Reader {
 /// A list that may be long, held until the bundle is verified.
 fn spooled() -> SpooledTempFile {
     SpooledTempFile::new(IN_MEMORY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(reason: &str) -> Check {
+        serde_json::from_value(serde_json::json!({
+            "rule": "r", "subject": "s", "source": "codehost", "status": "fail", "reason": reason,
+            "expected": null, "actual": null, "evidence": [],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn many_or_long_reasons_share_a_group() {
+        let head = |id: &str| ControlHead {
+            id: id.to_string(),
+            title: String::new(),
+            status: Status::Fail,
+            reason: String::new(),
+            criteria: std::collections::BTreeMap::new(),
+        };
+        let (one, two) = (head("C1"), head("C2"));
+        let mut keys = Keys::default();
+        for number in 0..GROUPS {
+            let reason = format!("r{number}");
+            assert_eq!(keys.of(&one, &check(&reason)).reason, reason);
+        }
+        let further = keys.of(&one, &check("further"));
+        assert_eq!((further.reason.as_str(), further.control.as_str()), (OTHER_REASONS, "C1"));
+        assert_eq!(keys.of(&one, &check("one more")), further);
+        assert_eq!(keys.of(&two, &check("further")).control, "C2");
+        assert_eq!(keys.of(&one, &check("r0")).reason, "r0");
+        let mut keys = Keys::default();
+        assert_eq!(keys.of(&one, &check(&"x".repeat(GROUP_BYTES))).reason, OTHER_REASONS);
+        assert_eq!(keys.of(&one, &check("short")).reason, "short");
+    }
 }

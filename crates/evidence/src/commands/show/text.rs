@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
 
+use evidence_bundle::Status;
 use evidence_bundle::text::Printable;
 use evidence_view::{sanitized, scope, words};
 use tempfile::SpooledTempFile;
 
-use super::{Control, Row, Summary, key, spooled};
+use super::{Control, Row, Summary, spooled};
 use crate::finding::{Finding, FindingKey};
 use crate::number::saturating_u64;
 use crate::report::format::{counted, filled, thousands};
@@ -47,10 +48,12 @@ impl Groups {
     }
 
     pub(super) fn add(&mut self, row: &Row<'_>) -> io::Result<()> {
-        let Row { control, check, .. } = row;
-        let key = key(control, check);
-        let criteria = || row.criteria().iter().map(|criterion| sanitized(criterion)).collect();
-        let group = match self.groups.entry(key) {
+        let Row { check, key, .. } = row;
+        // A group of several rules has no criteria of its own.
+        let one = key.rule == check.rule;
+        let criteria =
+            || row.criteria().iter().filter(|_| one).map(|criterion| sanitized(criterion)).collect();
+        let group = match self.groups.entry(key.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 self.keys.push(place.key().clone());
@@ -99,8 +102,8 @@ impl Groups {
                 group.print(&finding.key, Some(finding), &mut rows, out)?;
             }
         }
-        let is_open = |key: &&FindingKey| findings.groups.iter().any(|finding| finding.key == **key);
-        for key in self.keys.iter().filter(|key| !is_open(key)) {
+        let is_open = |status| matches!(status, Status::Fail | Status::NotVerifiable);
+        for key in self.keys.iter().filter(|key| !is_open(key.status)) {
             if let Some(group) = self.groups.get(key) {
                 group.print(key, None, &mut rows, out)?;
             }
