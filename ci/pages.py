@@ -169,7 +169,7 @@ def tour(visit, ids, checked=True):
     report = page.frame_locator("iframe.report")
     expect(report.get_by_role("heading", name="How to verify")).to_be_visible()
     expect(page.get_by_text("The signer's report is the same.")).to_be_visible()
-    report.get_by_role("link", name="Population", exact=True).click()
+    report.get_by_label("Contents").get_by_role("link", name="Population", exact=True).click()
     expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}/report")
     outside = "links => links.map(link => link.getAttribute('href')).filter(link => !link.startsWith('#'))"
     if links := report.locator("[href]").evaluate_all(outside):

@@ -13,6 +13,7 @@ work=$(mktemp -d)
 cd "$work"
 server=
 source=
+# shellcheck disable=SC2154 # `one` is set by the loop
 trap 'for one in $server $source; do kill "$one" 2>/dev/null || true; done; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 
 fail() { echo "FAILED: $1"; [ ! -f log ] || tail -n 20 log; exit 1; }
