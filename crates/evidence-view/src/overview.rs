@@ -2,7 +2,9 @@
 
 use std::io::{self, Read};
 
-use evidence_bundle::document::{Counts, Hints, Normalized, NormalizedControl, Severity};
+use evidence_bundle::document::{
+    Counts, Hints, Normalized, NormalizedControl, Scope, Severity, SourcePopulation,
+};
 use evidence_bundle::path::{HINTS, NORMALIZED};
 use evidence_bundle::{Status, VerifiedBundle};
 use serde::de::IgnoredAny;
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::json;
 use crate::read::FileReader;
 use crate::rows::{Fold, Folded};
+use crate::scope;
 
 /// What the signed documents of a bundle say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,13 @@ pub struct Overview {
     pub sources: Vec<String>,
     /// Whether everything that was requested was collected.
     pub complete: bool,
+    /// Whether that is everything there is, in every source.
+    #[serde(default)]
+    pub whole: bool,
+    /// How what was examined compares with everything there is: a sentence for each source, with escapes for characters
+    /// that could deceive.
+    #[serde(default)]
+    pub scopes: Vec<String>,
     /// The key that signed: `sha256:` and the SHA-256 of its DER.
     pub key_id: String,
     /// The SHA-256 of the list of checksums: the name of the contents.
@@ -54,6 +64,10 @@ pub struct Overview {
     /// What was found; absent if `derived/` is of an unknown form.
     pub judgement: Option<Judgement>,
 }
+
+/// How many sources an overview has room for, and for how long a sentence about one.
+const SCOPES: usize = 16;
+const SENTENCE_CHARS: usize = 500;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,6 +199,10 @@ impl Fold for HintCounts {
     }
 }
 
+fn short_sentence(source: &SourcePopulation) -> String {
+    scope::sentence(source).chars().take(SENTENCE_CHARS).collect()
+}
+
 impl FileReader for OverviewReader {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         match path {
@@ -219,6 +237,8 @@ impl OverviewReader {
             controls: bundle.controls,
             sources: bundle.sources,
             complete: bundle.complete,
+            whole: bundle.populations.iter().all(|source| source.scope == Scope::Whole),
+            scopes: bundle.populations.iter().take(SCOPES).map(short_sentence).collect(),
             key_id: bundle.key_id.to_string(),
             checksums_sha256: hex::encode(bundle.checksums_sha256),
             files: bundle.files,

@@ -22,6 +22,7 @@ pub fn sentence(source: &SourcePopulation) -> String {
         Scope::Whole if [ORGANIZATION, "account"].contains(&kind.as_str()) => {
             format!("the settings of {whose}")
         }
+        Scope::Whole if *in_scope == 1 => format!("the only {noun} of {whose}"),
         Scope::Whole => format!("all {} of {whose}", counted_as(*in_scope, noun, nouns)),
         Scope::Chosen if excluded > 0 => examined,
         Scope::Chosen => format!("{examined}, chosen by name"),
@@ -93,7 +94,7 @@ mod tests {
         use Scope::{Chosen, Partial, Unconfirmed, Unreached, Whole};
         let table = [
             (Whole, (14, 14, Some(14)), "all 14 repositories of acme"),
-            (Whole, (1, 1, Some(1)), "all 1 repository of acme"),
+            (Whole, (1, 1, Some(1)), "the only repository of acme"),
             (Chosen, (1, 1, Some(14)), "1 of 14 repositories of acme, chosen by name"),
             (Chosen, (2, 2, None), "2 repositories of acme, chosen by name"),
             (Chosen, (14, 13, Some(14)), "13 of 14 repositories of acme; 1 excluded"),

@@ -37,6 +37,8 @@ struct BundlePage {
     legal_hold: bool,
     tags: Vec<(String, String)>,
     complete: bool,
+    completeness: (&'static str, &'static str, &'static str),
+    scopes: Vec<String>,
     sha256: String,
     file_name: String,
     /// The commands for checking it with standard tools.
@@ -101,6 +103,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
     let time_marks = words::time_marks(&bundle);
     let overview = bundle.overview;
     let state = ControlState::all(&overview, before.as_ref().map(|before| &before.overview));
+    let completeness = words::completeness(&overview);
     let signer = Signer { key_id: overview.key_id, trusted: trusted.map(|key| (key.label, key.fingerprint)) };
     let bundle_page = BundlePage {
         frame: Frame::of(&principal),
@@ -116,6 +119,8 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
         legal_hold: bundle.legal_hold,
         tags: tags(bundle.tags),
         complete: overview.complete,
+        completeness,
+        scopes: overview.scopes,
         sha256: bundle.digest.to_string(),
         by_hand: by_hand::commands(&file_name(overview.created_at)),
         file_name: file_name(overview.created_at),

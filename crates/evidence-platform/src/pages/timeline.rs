@@ -48,7 +48,8 @@ struct Latest {
     framework: String,
     collected: Moment,
     signer: Option<String>,
-    complete: bool,
+    completeness: (&'static str, &'static str, &'static str),
+    scopes: Vec<String>,
     time_marks: Vec<&'static str>,
     state: Option<Vec<ControlState>>,
     before: Option<(String, Moment)>,
@@ -155,7 +156,8 @@ fn latest(newest_first: &[BundleRow], trusted: &[TrustedKeyRow]) -> Vec<Latest> 
             .iter()
             .find(|key| key.key_id == bundle.overview.key_id)
             .map(|key| sanitized(&key.label)),
-        complete: bundle.overview.complete,
+        completeness: words::completeness(&bundle.overview),
+        scopes: bundle.overview.scopes.clone(),
         time_marks: words::time_marks(bundle),
         state: ControlState::all(&bundle.overview, before.map(|before| &before.overview)),
         before: before.map(|before| (before.id.clone(), Moment::of(before.collected_at))),

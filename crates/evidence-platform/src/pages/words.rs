@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use evidence_view::sanitized;
 pub(super) use evidence_view::words::{
     category, checks, counted, grouped, label, reason, rule, severity, size,
 };
+use evidence_view::{Overview, sanitized};
 
 use crate::store::BundleRow;
 use crate::time::{DAY_MS, Time};
@@ -33,6 +33,16 @@ impl Moment {
     /// Parses a time in the form that documents use.
     pub(super) fn parse(text: &str) -> Option<Moment> {
         Time::parse(text).map(Moment::of)
+    }
+}
+
+/// Whether everything was read: the class of the mark, its sign, and the words. Only what was read completely and is all
+/// there is looks good.
+pub(super) fn completeness(overview: &Overview) -> (&'static str, &'static str, &'static str) {
+    match (overview.complete, overview.whole) {
+        (false, _) => ("warn", "△", "incomplete"),
+        (true, true) => ("pass", "✓", "complete"),
+        (true, false) => ("not_applicable", "–", "complete in the chosen scope"),
     }
 }
 

@@ -162,6 +162,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     let places: Vec<_> = ids.iter().map(|id| text.find(&format!("/bundles/{id}\"><time")).unwrap()).collect();
     assert!(places.is_sorted_by(|a, b| a > b), "{places:?}");
     assert!(text.contains("1 failed</b>, 1 check"), "{text}");
+    assert!(text.contains("<b>Scope:</b> the only repository of acme</p>"), "{text}");
 
     // Paging.
     let text = running.page("/bundles?limit=2", Some(&cookie)).await.text();
@@ -175,6 +176,8 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         "CC6.1",
         "Logical access controls",
         "Two-factor authentication",
+        "<b>Scope:</b> the only repository of acme</p>",
+        "</span> complete</span></a>",
         "Nothing is missing",
         "Rule met",
         "a key this organization trusts",
