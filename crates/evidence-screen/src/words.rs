@@ -20,9 +20,6 @@ pub(super) trait Table {
     /// What matters of the bytes so far.
     type State: Copy;
 
-    /// The state before the first byte.
-    fn start(&self) -> Self::State;
-
     /// The state after this byte.
     fn next(&self, state: Self::State, byte: u8) -> Self::State;
 
@@ -32,8 +29,8 @@ pub(super) trait Table {
     /// Calls `take` with every word that ends here, and its length.
     fn words(&self, state: Self::State, take: impl FnMut(usize, usize));
 
-    /// Where to start reading to be in the right state at `at`, not before `limit`.
-    fn before(&self, text: &[u8], at: usize, limit: usize) -> usize;
+    /// The state at `at`: a word may have begun before it. Reads at most `limit` bytes.
+    fn state_at(&self, text: &[u8], at: usize, limit: usize) -> Self::State;
 
     /// The length of the longest word, in bytes.
     fn longest(&self) -> usize;
@@ -53,10 +50,6 @@ pub(super) struct Keys {
 
 impl Table for Keys {
     type State = StateID;
-
-    fn start(&self) -> StateID {
-        self.start
-    }
 
     #[inline]
     fn next(&self, state: StateID, byte: u8) -> StateID {
@@ -78,8 +71,9 @@ impl Table for Keys {
         }
     }
 
-    fn before(&self, _: &[u8], at: usize, _: usize) -> usize {
-        at.saturating_sub(self.longest())
+    fn state_at(&self, text: &[u8], at: usize, _: usize) -> StateID {
+        let before = text.get(at.saturating_sub(self.longest())..at).unwrap_or_default();
+        before.iter().fold(self.start, |state, byte| self.next(state, *byte))
     }
 
     fn longest(&self) -> usize {
@@ -198,11 +192,10 @@ impl<T: Table> Words<T> {
         }
     }
 
-    /// The state at this place: a word may have begun before it.
+    /// The state at this place.
     fn state_at(&self, text: &[u8], at: usize) -> T::State {
         // At most the length of a part, so that the time stays linear.
-        let before = text.get(self.table.before(text, at, BLOCK / LANES)..at).unwrap_or_default();
-        before.iter().fold(self.table.start(), |state, byte| self.table.next(state, *byte))
+        self.table.state_at(text, at, BLOCK / LANES)
     }
 
     /// The words that end here.

@@ -81,7 +81,7 @@ impl Own {
                     let ends =
                         forms.into_iter().flatten().filter_map(|form| follow(text, hit.range.end, form));
                     if let Some(end) = ends.max() {
-                        take(table::back(text, hit.range.end, table::LENGTH, usize::MAX)..end);
+                        take(table::back(text, hit.range.end, table::LENGTH)..end);
                     }
                 },
             );

@@ -39,15 +39,14 @@ fn place(byte: u8) -> usize {
     PLACES.get(usize::from(byte)).map_or(0, |place| usize::from(*place))
 }
 
-/// The beginning of the stretch before `end` with this many letters and digits; not before `limit`.
-pub(super) fn back(text: &[u8], end: usize, count: usize, limit: usize) -> usize {
-    let floor = end.saturating_sub(limit);
+/// The beginning of the stretch before `end` with this many letters and digits.
+pub(super) fn back(text: &[u8], end: usize, count: usize) -> usize {
     let mut left = count;
-    let before = text.get(floor..end).unwrap_or_default().iter().rposition(|byte| {
+    let before = text.get(..end).unwrap_or_default().iter().rposition(|byte| {
         left -= usize::from(left > 0 && counts(*byte));
         left == 0
     });
-    floor + before.unwrap_or(0)
+    before.unwrap_or(0)
 }
 
 /// The words as a table: a state is the offset of its row, with [`END`] if a word ends there.
@@ -127,10 +126,6 @@ impl Squeezed {
 impl Table for Squeezed {
     type State = u32;
 
-    fn start(&self) -> u32 {
-        0
-    }
-
     #[inline]
     fn next(&self, state: u32, byte: u8) -> u32 {
         self.rows.get((state & !END) as usize + place(byte)).copied().unwrap_or(0)
@@ -150,8 +145,13 @@ impl Table for Squeezed {
         }
     }
 
-    fn before(&self, text: &[u8], at: usize, limit: usize) -> usize {
-        back(text, at, LENGTH, limit)
+    fn state_at(&self, text: &[u8], at: usize, limit: usize) -> u32 {
+        // The ignored bytes change no state, and there can be many.
+        let before = text.get(at.saturating_sub(limit)..at).unwrap_or_default();
+        let mut letters = [0; LENGTH];
+        let counted = before.iter().rev().filter(|byte| counts(**byte));
+        letters.iter_mut().rev().zip(counted).for_each(|(letter, byte)| *letter = *byte);
+        letters.iter().fold(0, |state, byte| self.next(state, *byte))
     }
 
     fn longest(&self) -> usize {
