@@ -148,7 +148,7 @@ fn what_is_missing_adds_up_and_is_said_once() {
     assert_eq!(text.matches("4 of 5 requested settings are missing").count(), 3, "banner, question and list");
     let captions: Vec<&str> = page.all("caption").map(|caption| caption.text.as_str()).collect();
     for caption in [
-        "Denied: the credentials may not read it (3)",
+        "Denied: the source refused to show it (3)",
         "Not asked: nothing like it could be read (1)",
         "Other errors (1)",
         "Warnings (1)",

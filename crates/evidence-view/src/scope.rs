@@ -25,6 +25,7 @@ pub fn sentence(source: &SourcePopulation) -> String {
         Scope::Whole if *in_scope == 1 => format!("the only {noun} of {whose}"),
         Scope::Whole => format!("all {} of {whose}", counted_as(*in_scope, noun, nouns)),
         Scope::Chosen if excluded > 0 => examined,
+        Scope::Chosen if kind == "user" => format!("{examined}, in the chosen domains"),
         Scope::Chosen => format!("{examined}, chosen by name"),
         Scope::Partial => match host_total {
             Some(total) if total < listed => format!(

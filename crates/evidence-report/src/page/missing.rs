@@ -87,7 +87,7 @@ impl Default for Gathered {
 /// The order and the title of an outcome, if the setting is missing.
 fn title(outcome: Outcome) -> Option<(u8, &'static str)> {
     match outcome {
-        Outcome::Denied => Some((0, "Denied: the credentials may not read it")),
+        Outcome::Denied => Some((0, "Denied: the source refused to show it")),
         Outcome::Failed => Some((1, "Failed: no usable answer")),
         Outcome::NotAsked => Some((2, "Not asked: nothing like it could be read")),
         Outcome::Excluded => Some((3, "Left out: it contained forbidden data, such as a credential")),

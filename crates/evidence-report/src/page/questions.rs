@@ -110,7 +110,7 @@ pub(super) fn questions(parts: &Parts<'_>) -> Vec<Question> {
                         .collect(),
                 ),
             ),
-            details: ("settings", "Scope and settings"),
+            details: ("requests", "every request"),
         },
         Question {
             question: "Is it complete?",
@@ -132,8 +132,8 @@ pub(super) fn questions(parts: &Parts<'_>) -> Vec<Question> {
         Question {
             question: "Is it accurate?",
             answer: vec![
-                "Each file holds what the system answered, in the fields listed in the documentation, with request, \
-                 status, time and SHA-256. Each result follows from these files by a published rule."
+                "Each file holds fields of a system's answer, unchanged; the annex lists request, status, time and \
+                 SHA-256. Each result follows from these files by a published rule."
                     .to_owned(),
                 "Compare a sample with the systems' own pages: this tool cannot show that a system answered \
                  correctly."
@@ -155,7 +155,7 @@ pub(super) fn questions(parts: &Parts<'_>) -> Vec<Question> {
         Question {
             question: "Was it changed after it was collected?",
             answer: vec![
-                format!("Every file is signed with the key {}.", title.key_id),
+                format!("One signature, by the key {}, covers every file.", title.key_id),
                 "Verification detects any change since then. This page cannot show that by itself.".to_owned(),
             ],
             details: ("verify", "How to verify"),

@@ -82,6 +82,7 @@ impl Company {
         format!(
             "framework: soc2_type1
 controls: [CC6.1, CC6.6, CC7.2]
+prepared_by: Olivia Owner, security
 sources:
   codehost:
     mode: token

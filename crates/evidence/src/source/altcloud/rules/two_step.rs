@@ -124,7 +124,7 @@ impl TwoStepFacts {
             let names = named(self.failing, self.failing_names.iter());
             let enrolled = self.failing_enrolled;
             let text = format!(
-                "two-step verification is not enforced for {} of {active} ({enrolled} enrolled voluntarily): \
+                "two-step verification is not enforced for {} of {active} ({enrolled} of them enrolled voluntarily): \
                  {names}",
                 self.failing
             );

@@ -35,7 +35,7 @@ pub static LOG_RETENTION_TOO_SHORT: Reason = Reason {
         severity: Medium,
         category: Misconfigured,
         title: "log groups keep their events for less than 90 days",
-        remediation: "Set the retention of the log groups that `actual` names to at least 90 days (365 recommended); \
+        remediation: "Set the retention of the log groups that this result names to at least 90 days (365 recommended); \
                       or, if they hold no evidence, list only the others in `log_groups`. The retention of a group \
                       of class DELIVERY cannot be set: show instead how long the place that it delivers to keeps \
                       events.",

@@ -16,7 +16,7 @@ pub static AUDIT_TRAIL: Rule = Rule {
     code: "audit-trail",
     version: 1,
     expected: "at least one trail that covers all regions, is logging, delivers, and records all management events",
-    reads: "the trails of every configured region with their status and event selectors",
+    reads: "the trails of every configured region with their status and, where they are not the default, their event selectors",
     not_checked: "data events and insights; event data stores; who can write to the bucket; whether anyone reads the events",
     permission: "Allow `cloudtrail:DescribeTrails`, `cloudtrail:GetTrailStatus` and `cloudtrail:GetEventSelectors` to \
                  the user or role that collects.",
@@ -73,7 +73,7 @@ pub static TRAIL_NOT_DELIVERING: Reason = Reason {
         severity: Critical,
         category: Misconfigured,
         title: "the audit trail is logging but does not deliver",
-        remediation: "Correct what `actual` names: the trail's bucket must exist and its policy must let the trail \
+        remediation: "Correct what this result names: the trail's bucket must exist and its policy must let the trail \
                       write, as must the policy of its encryption key.",
     }),
 };
