@@ -182,10 +182,10 @@ fn every_rule_and_every_control_has_a_heading() {
 /// The manual pages and these pages come from the same tables.
 #[test]
 fn the_tables_of_the_manual_are_in_step() {
-    let mut codes = String::from("| Code | Name | Meaning |\n|---|---|---|\n");
+    let mut codes = String::from("| Code | Name | Meaning | What to do |\n|---|---|---|---|\n");
     for exit in Exit::ALL {
         let meaning = exit.meaning().replace(" complete.", " [complete](#complete).");
-        codes.push_str(&format!("| {} | {} | {meaning} |\n", exit.code(), exit.name()));
+        codes.push_str(&format!("| {} | {} | {meaning} | {} |\n", exit.code(), exit.name(), exit.remedy()));
     }
     generated("docs/exit-codes.md", &[("codes", codes)]);
     let table = |heading: &str, entries: &[Entry]| {
