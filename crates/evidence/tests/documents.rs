@@ -307,6 +307,37 @@ fn sources(directory: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
+/// The program contains every message of the page on troubleshooting. `...` stands for a part that varies.
+#[test]
+fn every_message_is_in_the_sources() {
+    let continued = regex::Regex::new(r"\\\n\s*").unwrap();
+    let mut code = String::new();
+    for member in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path()) {
+        if member.file_name().is_some_and(|name| name != "sandbox") && member.join("src").is_dir() {
+            let folder = member.join("src");
+            for (_, text) in sources(folder.strip_prefix(root()).unwrap().to_str().unwrap()) {
+                let text = text.split("#[cfg(test)]").next().unwrap();
+                let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                code.extend(lines.flat_map(|line| [line, "\n"]));
+            }
+        }
+    }
+    let code = continued.replace_all(&code, "").replace(r"\\", r"\");
+    let (mut count, mut invented) = (0, Vec::new());
+    for cell in first_cells(&read("docs/troubleshooting.md"), "Message") {
+        // The outer backticks of the cell are already removed.
+        for message in spans(&format!("`{cell}`")) {
+            count += 1;
+            let known = |part: &str| part.trim().is_empty() || code.contains(part.trim());
+            if !message.split("...").all(known) {
+                invented.push(message);
+            }
+        }
+    }
+    assert!(invented.is_empty(), "docs/troubleshooting.md: no source has these messages: {invented:#?}");
+    assert!(count > 80, "only {count} messages were found");
+}
+
 #[test]
 fn the_tables_of_hints_are_in_step() {
     let shared = hints(reason::SHARED, &source::rules().collect::<Vec<_>>());
