@@ -88,17 +88,50 @@ impl Exit {
             }
             Exit::Collection => {
                 "Something is missing: an artifact could not be obtained, the credentials may not read it, or the list \
-                 of repositories is known to be partial."
+                 of repositories is partial or cannot be confirmed."
             }
             Exit::Policy => "The run left out at least one artifact because it contained a credential.",
             Exit::Bundle => "The run could not create or write the bundle.",
-            Exit::Upload => "The bundle exists, but the platform did not accept it or did not verify it.",
+            Exit::Upload => {
+                "The platform did not accept or verify the bundle, or would not: then nothing was collected. A bundle \
+                 that exists is kept."
+            }
             Exit::NotVerified => {
                 "`verify`, `show`, `sample`, `report`: the bundle, or with `--signature` the file, is not what a trusted \
                  key signed, or does not meet your expectations."
             }
             Exit::Interrupted => "Ctrl-C (SIGINT); on Windows also Ctrl-Break.",
             Exit::Terminated => "SIGTERM; on Windows a closed console window.",
+        }
+    }
+
+    /// What to do about it, for the documents.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Exit::Success => "Nothing. Read the results: failed checks do not change the code.",
+            Exit::Configuration => {
+                "Correct what the message names, then run again. Without a verdict: name a key with `--public-key`."
+            }
+            Exit::Connection => {
+                "Set or replace the credential, or check the address, the network and the proxy. See whether there is \
+                 an incomplete bundle."
+            }
+            Exit::Collection => {
+                "Grant the permission that the message names, or collect again if the host failed."
+            }
+            Exit::Policy => "Remove the credential where it is stored, revoke it, and collect again.",
+            Exit::Bundle => {
+                "Free disk space, choose another directory with `--output`, or raise `bundle.max_size_mb`."
+            }
+            Exit::Upload => {
+                "Follow the message, then run `evidence upload` with the bundle, or collect again if there is none."
+            }
+            Exit::NotVerified => {
+                "Do not rely on the bundle. Ask the sender, and check that you have the right key."
+            }
+            Exit::Interrupted | Exit::Terminated => {
+                "Run again, with `--resume` if `revalidate: true` is set."
+            }
         }
     }
 

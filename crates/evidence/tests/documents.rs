@@ -182,10 +182,10 @@ fn every_rule_and_every_control_has_a_heading() {
 /// The manual pages and these pages come from the same tables.
 #[test]
 fn the_tables_of_the_manual_are_in_step() {
-    let mut codes = String::from("| Code | Name | Meaning |\n|---|---|---|\n");
+    let mut codes = String::from("| Code | Name | Meaning | What to do |\n|---|---|---|---|\n");
     for exit in Exit::ALL {
         let meaning = exit.meaning().replace(" complete.", " [complete](#complete).");
-        codes.push_str(&format!("| {} | {} | {meaning} |\n", exit.code(), exit.name()));
+        codes.push_str(&format!("| {} | {} | {meaning} | {} |\n", exit.code(), exit.name(), exit.remedy()));
     }
     generated("docs/exit-codes.md", &[("codes", codes)]);
     let table = |heading: &str, entries: &[Entry]| {
@@ -305,6 +305,37 @@ fn sources(directory: &str) -> Vec<(PathBuf, String)> {
         }
     }
     found
+}
+
+/// The program contains every message of the page on troubleshooting. `...` stands for a part that varies.
+#[test]
+fn every_message_is_in_the_sources() {
+    let continued = regex::Regex::new(r"\\\n\s*").unwrap();
+    let mut code = String::new();
+    for member in fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path()) {
+        if member.file_name().is_some_and(|name| name != "sandbox") && member.join("src").is_dir() {
+            let folder = member.join("src");
+            for (_, text) in sources(folder.strip_prefix(root()).unwrap().to_str().unwrap()) {
+                let text = text.split("#[cfg(test)]").next().unwrap();
+                let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                code.extend(lines.flat_map(|line| [line, "\n"]));
+            }
+        }
+    }
+    let code = continued.replace_all(&code, "").replace(r"\\", r"\");
+    let (mut count, mut invented) = (0, Vec::new());
+    for cell in first_cells(&read("docs/troubleshooting.md"), "Message") {
+        // The outer backticks of the cell are already removed.
+        for message in spans(&format!("`{cell}`")) {
+            count += 1;
+            let known = |part: &str| part.trim().is_empty() || code.contains(part.trim());
+            if !message.split("...").all(known) {
+                invented.push(message);
+            }
+        }
+    }
+    assert!(invented.is_empty(), "docs/troubleshooting.md: no source has these messages: {invented:#?}");
+    assert!(count > 80, "only {count} messages were found");
 }
 
 #[test]
