@@ -227,7 +227,7 @@ def denied(check, action):
 
 
 def wrong_secret(check):
-    with check.collected(key={"SecretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"}) as run:
+    with check.collected(key={"SecretAccessKey": "bPxRfiCYwJalrXUtnFEMIK7MDENGkVq3tZp9sLmN"}) as run:
         run.expect_refused(2, "signature", "CLOUD_SECRET_ACCESS_KEY")
     expect("actions", dict(run.actions), {"sts:GetCallerIdentity": 1})
 
