@@ -27,7 +27,8 @@ pub struct Example {
 const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "upload"];
 const COLLECT: &[&str] = &["collect"];
 const SENDING: &[&str] = &["collect", "upload"];
-const EVERY: &[&str] = &[
+/// Every command.
+pub const EVERY: &[&str] = &[
     "collect",
     "verify",
     "show",

@@ -6,25 +6,11 @@ use std::process::Command;
 
 use crate::common::{Lab, acme, names, sound};
 use crate::validator::Validator;
+use evidence::manual::EVERY;
 
 fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
-
-const COMMANDS: [&str; 12] = [
-    "collect",
-    "verify",
-    "show",
-    "report",
-    "sample",
-    "verifier",
-    "upload",
-    "init",
-    "keygen",
-    "schema",
-    "completions",
-    "man",
-];
 
 #[test]
 fn help() {
@@ -32,7 +18,7 @@ fn help() {
     let run = lab.run(&["--help"]).exits(0);
     assert!(run.stderr.is_empty());
     insta::assert_snapshot!("help", run.stdout);
-    for command in COMMANDS {
+    for command in EVERY {
         assert!(run.stdout.contains(&format!("\n  {command} ")), "{command}");
         let run = lab.run(&[command, "--help"]).exits(0);
         insta::assert_snapshot!(format!("help_{command}"), run.stdout);
@@ -106,14 +92,14 @@ fn manual_pages() {
     let main = page("evidence.1");
     assert!(main.contains(".TH evidence 1 2026-11-21 \"evidence "), "{main}");
     assert!(!main.contains("Exit codes: 0"), "{main}");
-    for command in COMMANDS {
+    for command in EVERY {
         assert!(main.contains(&format!("evidence\\-{command}(1)")), "{command}: {main}");
         let page = page(&format!("evidence-{command}.1"));
         assert!(page.contains(&format!(".TH evidence-{command} 1 2026-11-21 ")), "{page}");
     }
     assert!(page("evidence-verify.1").contains("max\\-age"));
     for name in
-        COMMANDS.iter().map(|command| format!("evidence-{command}.1")).chain(["evidence.1".to_string()])
+        EVERY.iter().map(|command| format!("evidence-{command}.1")).chain(["evidence.1".to_string()])
     {
         let page = page(&name);
         for heading in ["EXIT STATUS", "ENVIRONMENT", "EXAMPLES"] {
@@ -128,7 +114,7 @@ fn manual_pages() {
         page("evidence-collect.1").split_once(".SH \"EXIT STATUS\"").unwrap().1
     );
     lint(&lab.path("out/man"));
-    assert_eq!(fs::read_dir(lab.path("out/man")).unwrap().count(), COMMANDS.len() + 1);
+    assert_eq!(fs::read_dir(lab.path("out/man")).unwrap().count(), EVERY.len() + 1);
     // The tool accepts an existing directory and rejects an invalid date.
     write("0").exits(0);
     assert!(page("evidence.1").contains(" 1970-01-01 "));

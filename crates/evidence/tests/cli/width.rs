@@ -63,22 +63,8 @@ fn at_every_width(lab: &Lab, arguments: &[&str]) -> String {
 #[test]
 fn every_help() {
     let lab = Lab::new(acme());
-    let commands = [
-        "collect",
-        "verify",
-        "show",
-        "report",
-        "sample",
-        "verifier",
-        "upload",
-        "init",
-        "keygen",
-        "schema",
-        "completions",
-        "man",
-    ];
     at_every_width(&lab, &["--help"]);
-    for command in commands {
+    for command in evidence::manual::EVERY {
         at_every_width(&lab, &[command, "--help"]);
     }
     at_every_width(&lab, &["collect", "--unknown-option-that-is-long"]);

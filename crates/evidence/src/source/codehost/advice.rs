@@ -5,6 +5,7 @@
 use super::NAME;
 use super::answer::{Denial, Policy, RefusalMeaning, policy, said};
 use super::config::CodeHostConfig;
+use super::place::web;
 use super::token::{INSTALLATION, Token};
 use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::retry::{Class, RefusalCause};
@@ -127,7 +128,7 @@ fn unauthorized(config: &CodeHostConfig, token: &Token) -> Vec<String> {
              with its job"
         )
     });
-    let own = format!("the token must be created on {}", web(config));
+    let own = format!("the token must be created on {}", web(&config.api_url));
     std::iter::once(new).chain(short_lived).chain([own]).collect()
 }
 
@@ -139,7 +140,7 @@ fn blocked(policy: Option<Policy>, config: &CodeHostConfig) -> Vec<String> {
             format!(
                 "have an organization owner add this machine's public address to the IP allow list: \
                  {}/organizations/{org}/settings/security",
-                web(config)
+                web(&config.api_url)
             ),
             "or run where the address is on the list: the host's own runners change theirs".to_string(),
         ],
@@ -172,13 +173,6 @@ fn unanswered(name: &str, config: &CodeHostConfig) -> Vec<String> {
 /// The address of the API, and where it is set.
 fn set_in(config: &CodeHostConfig) -> String {
     format!("{} ({})", config.api_url_key, config.api_url)
-}
-
-/// The address of the host's pages for people.
-fn web(config: &CodeHostConfig) -> String {
-    let origin = config.api_url.origin().ascii_serialization();
-    let is_own = |host: &str| host == "api.github.com" || host.ends_with(".ghe.com");
-    if is_own(host(config)) { origin.replacen("://api.", "://", 1) } else { origin }
 }
 
 /// The help if the limit ends a dry run: what remains unknown.

@@ -40,7 +40,7 @@ const RULESET: &str = r#"{
 
 /// The page of a repository's branches, of a repository, or of the organization's settings.
 pub(super) fn page(place: &Place<'_>) -> Option<String> {
-    let web = web(place.api_url)?;
+    let web = web_of(place.api_url)?;
     Some(match place.subject.split_once('/') {
         Some((owner, name)) => {
             let repository = format!("{web}/{}/{}", segment(owner), segment(name));
@@ -63,7 +63,7 @@ pub(super) fn remedy(place: &Place<'_>, reason: &str) -> Option<Remedy> {
     if place.rule != BRANCH_PROTECTION.code || !BY_RULESET.iter().any(|known| known.code == reason) {
         return None;
     }
-    let web = web(place.api_url)?;
+    let web = web_of(place.api_url)?;
     let host = Url::parse(&web).ok()?.host_str().map(str::to_string)?;
     let host =
         if host == "github.com" { String::new() } else { format!("--hostname {} ", shell_word(&host)) };
@@ -80,18 +80,19 @@ pub(super) fn remedy(place: &Place<'_>, reason: &str) -> Option<Remedy> {
 
 /// The address of the pages for people: on GitHub Enterprise Server, the API has a path of the same host; in the cloud, it
 /// has a host of its own.
-fn web(api_url: &str) -> Option<String> {
-    let url = Url::parse(api_url).ok()?;
-    let host = url.host_str()?;
+pub(super) fn web(api_url: &Url) -> String {
+    let host = api_url.host_str().unwrap_or_default();
     let tenant = host.strip_prefix("api.").filter(|rest| *rest == "github.com" || rest.ends_with(".ghe.com"));
     if let Some(web) = tenant {
-        return Some(format!("https://{web}"));
+        return format!("https://{web}");
     }
-    if !["http", "https"].contains(&url.scheme()) {
-        return None;
-    }
-    let path = url.path().trim_end_matches('/');
-    Some(format!("{}{}", url.origin().ascii_serialization(), path.strip_suffix("/api/v3").unwrap_or(path)))
+    let path = api_url.path().trim_end_matches('/');
+    format!("{}{}", api_url.origin().ascii_serialization(), path.strip_suffix("/api/v3").unwrap_or(path))
+}
+
+/// The same for an address in a bundle, which a stranger may have written.
+fn web_of(api_url: &str) -> Option<String> {
+    Url::parse(api_url).ok().filter(|url| ["http", "https"].contains(&url.scheme())).map(|url| web(&url))
 }
 
 #[cfg(test)]
@@ -114,7 +115,7 @@ mod tests {
             ("ftp://host/api/v3", None),
             ("", None),
         ] {
-            assert_eq!(web(api_url).as_deref(), expected, "{api_url}");
+            assert_eq!(web_of(api_url).as_deref(), expected, "{api_url}");
         }
     }
 
