@@ -92,7 +92,7 @@ fn a_person_without_an_enforced_second_step() {
             actual.contains("1 of 6 active users") && actual.ends_with(": lazy@acme.example"),
             "{actual}"
         );
-        assert!(actual.contains(&format!("({} enrolled", u8::from(enrolled))), "{actual}");
+        assert!(actual.contains(&format!("({} of them enrolled", u8::from(enrolled))), "{actual}");
         assert_eq!(collected.checks[1..], GOOD[1..]);
     }
 }

@@ -98,8 +98,7 @@ fn manual_pages() {
         assert!(page.contains(&format!(".TH evidence-{command} 1 2026-11-21 ")), "{page}");
     }
     assert!(page("evidence-verify.1").contains("max\\-age"));
-    for name in
-        EVERY.iter().map(|command| format!("evidence-{command}.1")).chain(["evidence.1".to_string()])
+    for name in EVERY.iter().map(|command| format!("evidence-{command}.1")).chain(["evidence.1".to_string()])
     {
         let page = page(&name);
         for heading in ["EXIT STATUS", "ENVIRONMENT", "EXAMPLES"] {

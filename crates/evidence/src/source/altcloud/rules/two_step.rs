@@ -240,7 +240,7 @@ mod tests {
         let verdict = judge(&users);
         assert_eq!(verdict.reason, &TWO_STEP_NOT_ENFORCED);
         let actual = verdict.actual.unwrap();
-        assert!(actual.contains("8 of 9 active users (7 enrolled"), "{actual}");
+        assert!(actual.contains("8 of 9 active users (7 of them enrolled"), "{actual}");
         assert!(actual.ends_with("and 3 more"), "{actual}");
     }
 
