@@ -74,9 +74,11 @@ fn the_documented_limits_are_never_met() {
     let busiest = busiest_minute(&arrivals);
     assert!(busiest <= PER_MINUTE, "{busiest} requests in a minute");
     assert!(server.highest_concurrency() <= AT_ONCE, "{} at once", server.highest_concurrency());
-    // The hour of the limit, and a few minutes of pacing before and after it.
+    // The hour of the limit, and minutes of pacing before and after it: more of them on a busy machine, because a wait
+    // moves this clock while other requests are on their way, and they count from then on. A second hour would be one
+    // window too many.
     let took = clock.now().duration_since(began);
-    assert!(took < SignedDuration::from_mins(66), "{took:#}");
+    assert!(took < SignedDuration::from_mins(90), "{took:#}");
     println!(
         "documented limits: {requests} requests, 0 refused, at most {busiest} in a minute and {} at once, {} minutes by \
          the clock",
