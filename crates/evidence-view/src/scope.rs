@@ -13,9 +13,11 @@ pub fn sentence(source: &SourcePopulation) -> String {
     let SourcePopulation { scope, kind, listed, in_scope, host_total, .. } = source;
     let (noun, nouns) = nouns(kind);
     let whose = sanitized(&source.organization);
+    // Of a list of names, those that the host did not show stay in scope: they are not verifiable.
+    let shown = (*in_scope).min(*listed);
     let examined = match host_total {
-        Some(total) => format!("{} of {} of {whose}", grouped(*in_scope), counted_as(*total, noun, nouns)),
-        None => format!("{} of {whose}", counted_as(*in_scope, noun, nouns)),
+        Some(total) => format!("{} of {} of {whose}", grouped(shown), counted_as(*total, noun, nouns)),
+        None => format!("{} of {whose}", counted_as(shown, noun, nouns)),
     };
     let excluded = listed.saturating_sub(*in_scope);
     let mut text = match scope {
@@ -50,6 +52,10 @@ pub fn sentence(source: &SourcePopulation) -> String {
     };
     if excluded > 0 {
         text.push_str(&format!("; {} excluded", grouped(excluded)));
+    }
+    let hidden = in_scope.saturating_sub(*listed);
+    if hidden > 0 {
+        text.push_str(&format!("; the host did not show {} more", grouped(hidden)));
     }
     text
 }
@@ -98,6 +104,12 @@ mod tests {
             (Whole, (1, 1, Some(1)), "the only repository of acme"),
             (Chosen, (1, 1, Some(14)), "1 of 14 repositories of acme, chosen by name"),
             (Chosen, (2, 2, None), "2 repositories of acme, chosen by name"),
+            (
+                Chosen,
+                (1, 3, Some(14)),
+                "1 of 14 repositories of acme, chosen by name; the host did not show 2 more",
+            ),
+            (Chosen, (0, 1, None), "0 repositories of acme, chosen by name; the host did not show 1 more"),
             (Chosen, (14, 13, Some(14)), "13 of 14 repositories of acme; 1 excluded"),
             (Chosen, (14, 13, None), "13 repositories of acme; 1 excluded"),
             (Partial, (6, 6, Some(14)), "6 of 14 repositories of acme; 8 are not visible to this token"),

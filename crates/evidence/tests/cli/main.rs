@@ -34,6 +34,7 @@ mod exit_codes;
 mod failures;
 mod keys;
 mod mistakes;
+mod named;
 mod origins;
 mod platform_first;
 mod preflight;

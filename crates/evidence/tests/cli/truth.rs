@@ -95,7 +95,7 @@ fn a_disabled_repository_has_nothing_to_check() {
         }
         let about: Vec<String> =
             lab.requested().into_iter().filter(|path| path.starts_with("/repos/acme/web/")).collect();
-        assert_eq!(about.is_empty(), branch.is_none(), "{about:?}");
+        assert!(about.is_empty(), "{about:?}");
     }
 }
 

@@ -9,10 +9,9 @@ use super::calls::{BRANCH, CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOS
 use super::directories::Directories;
 use super::interpret::{self, RepositoryName};
 use super::owners::{self, CodeownersReading, FoundFile};
-use super::population::{Details, Names};
 use super::record::{BranchState, Ruleset};
 use super::rules::branch_protection::{Classic, Rules, Unread};
-use super::wire::{Contents, File, NotAFile};
+use super::wire::{Contents, File, NotAFile, Repository};
 use crate::observation::{Observation, Seen};
 use evidence_http::retry::Class;
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
@@ -174,10 +173,13 @@ fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
     }
 }
 
-/// Reads a repository that only the configuration names.
-pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result<Details, Seen> {
+/// Reads the host's record of a repository.
+pub(super) async fn repository(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+) -> Result<(Repository, Meta), Seen> {
     match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
-        Ok(Answered { value, .. }) => Ok(Details::of(&value, &mut Names::default())),
+        Ok(Answered { value, meta }) => Ok((value, meta)),
         Err(CallError::Refused(refused)) if refused.class == Class::NotFound => {
             Err(Seen::Failed(interpret::repository_not_found()))
         }

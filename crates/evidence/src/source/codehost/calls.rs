@@ -240,8 +240,8 @@ pub(super) static BRANCH: Call<BranchState> = Call {
 pub(super) static REPOSITORY: Call<Repository> = Call {
     name: "/repos/{owner}/{repo}",
     purpose: "default branch and archived state; distinguishing \"no such repository\" from \"not visible to the token\"",
-    times: "once for a repository that `repos` lists, if `branch` names no branch or an answer is `Not Found`; after \
-            discovery, once for a repository about which every answer is `Not Found`",
+    times: "once for each repository that `repos` names; once more for a repository that was shown and about which every \
+            later answer is `Not Found`",
     kind: Some("repository"),
     media_type: JSON,
     // A real answer is under 20 kB.

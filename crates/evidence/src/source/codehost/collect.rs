@@ -11,12 +11,12 @@ use super::backlog::Backlog;
 use super::config::{Branch, FALLBACK_BRANCH};
 use super::interpret::{self, RepositoryName};
 use super::owners::FoundFile;
-use super::population::{Details, Itself, Known, Origin, Population, ScopedRepository};
+use super::population::{Details, Origin, Population, ScopedRepository};
 use super::record::Ruleset;
 use super::rules::branch_protection::{
     Facts, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
 };
-use super::rules::{self, BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
+use super::rules::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
 use super::shared::Turn;
 use super::topic::Topic;
 use super::{CodeHostSession, artifact};
@@ -37,6 +37,9 @@ pub(super) struct Task {
     pub(super) repository: ScopedRepository,
     pub(super) topic: Topic,
 }
+
+/// Why there is nothing to read, if a repository is gone, and the requests that tell.
+pub(super) type Gone = (Option<Seen>, Vec<Asked>);
 
 /// Records the requests of an observation.
 async fn with_requests<T>(reading: impl Future<Output = (Observation, T)>) -> (Observation, T) {
@@ -111,89 +114,50 @@ impl CodeHostSession {
     /// Makes an observation. `number` is its place in the order of the collection, if it has one.
     pub(super) async fn observe(&self, task: Task, number: Option<usize>) -> CollectionItem {
         let Task { repository, topic } = task;
-        // If the branch depends on a repository that only the configuration names, request the repository first, so
-        // that every topic knows the same about it.
-        let mut known = match &repository.origin {
-            Origin::Discovered(_) => Some(self.known(&repository).await),
-            Origin::Named(_) if self.asks_details() => Some(self.known(&repository).await),
-            Origin::Named(_) => None,
-        };
         let target = repository.target();
-        if let Some(known) = known.filter(|known| known.details.is_err()) {
-            let observation = target.observation(topic.kind(), interpret::nothing());
-            return CollectionItem::Inspected(known.behind(observation, topic.name()).into());
-        }
-        if let Some(known) = known.filter(|known| known.details.is_ok_and(|details| details.disabled)) {
+        let details = match &repository.origin {
+            Origin::Shown(details) => details,
+            Origin::Hidden(hidden) => {
+                let seen = interpret::about(topic.name(), hidden.seen.clone());
+                let observation = target.observation(topic.kind(), seen);
+                let requests = hidden.requests.clone();
+                return CollectionItem::Inspected(Observation { requests, ..observation }.into());
+            }
+        };
+        let exempt = details.exempt();
+        if details.disabled {
             // Its contents cannot be read, and no setting of it has an effect.
-            let observation =
-                known.behind(target.observation(topic.kind(), interpret::disabled()), topic.name());
-            let exempt = Some(&rules::reason::REPOSITORY_DISABLED);
+            let observation = target.observation(topic.kind(), interpret::disabled());
             return CollectionItem::Inspected(Inspection { exempt, ..Inspection::from(observation) });
         }
-        let mut inspection = match topic {
-            Topic::Protection => self.protection(&repository, known, number).await,
-            Topic::Codeowners => self.codeowners(&repository).await,
+        let inspection = match topic {
+            Topic::Protection => self.protection(&repository, details, number).await,
+            Topic::Codeowners => self.codeowners(&repository, details).await,
         };
-        let blocked = inspection.observations.iter().any(|found| interpret::is_blocked(&found.seen));
-        if blocked && known.is_none() {
-            let found = *known.insert(self.known(&repository).await);
-            if let Some(first) = inspection.observations.first_mut() {
-                first.requests.extend(found.requests.iter().cloned());
-            }
-        }
-        let exempt = known.and_then(|known| known.details.ok()).and_then(Details::exempt);
         CollectionItem::Inspected(Inspection { exempt, ..inspection })
     }
 
-    /// Whether every repository that only the configuration names must be requested: its default branch determines
-    /// which branch is checked, or whether that is the right one.
-    pub(super) fn asks_details(&self) -> bool {
-        self.wants(Topic::Protection) && !matches!(self.config.branch, Branch::Named(_))
-    }
-
-    /// The host's record of the repository.
-    async fn known<'a>(&self, repository: &'a ScopedRepository) -> Known<'a> {
-        match &repository.origin {
-            Origin::Discovered(details) => Known { details: Ok(details), requests: &[] },
-            Origin::Named(cell) => {
-                let ask = || async {
-                    let (details, requests) = recorded(ask::details(&self.api(), repository.target())).await;
-                    Itself { details, requests }
-                };
-                let Itself { details, requests } = cell.get_or_init(ask).await;
-                Known { details: details.as_ref(), requests }
-            }
-        }
-    }
-
-    /// What the host now says of a listed repository about which every answer was "Not Found": why there is nothing to
-    /// read, if it is gone, and the requests.
-    async fn gone(&self, repository: &ScopedRepository) -> (Option<Seen>, Vec<Asked>) {
-        let Origin::Discovered(Details { listed_at: Some(listed_at), .. }) = &repository.origin else {
-            return (None, Vec::new());
-        };
-        let cell = self.shared.unseen(&repository.subject);
+    /// What the host now says of a repository that it has shown, and about which every answer was "Not Found" since.
+    async fn gone(&self, repository: &ScopedRepository, details: &Details) -> Gone {
         let ask = || async {
-            let (details, requests) = recorded(ask::details(&self.api(), repository.target())).await;
-            Itself { details, requests }
+            let (answer, requests) = recorded(ask::repository(&self.api(), repository.target())).await;
+            let is_gone = matches!(answer, Err(Seen::Failed(failed)) if *failed.reason == reason::NOT_FOUND);
+            let gone = requests.last().filter(|_| is_gone).map(|asked| {
+                interpret::gone(&self.env.stamp_of(details.listed_at), &self.env.stamp_of(asked.at))
+            });
+            (gone, requests)
         };
-        let Itself { details, requests } = cell.get_or_init(ask).await;
-        let is_gone = matches!(details, Err(Seen::Failed(failed)) if *failed.reason == reason::NOT_FOUND);
-        let gone = requests
-            .last()
-            .filter(|_| is_gone)
-            .map(|asked| interpret::gone(&self.env.stamp_of(*listed_at), &self.env.stamp_of(asked.at)));
-        (gone, requests.clone())
+        self.shared.unseen(&repository.subject).get_or_init(ask).await.clone()
     }
 
     async fn protection(
         &self,
         repository: &ScopedRepository,
-        known: Option<Known<'_>>,
+        details: &Details,
         number: Option<usize>,
     ) -> Inspection {
         self.shared.begin(&repository.subject);
-        let (inspection, unseen) = self.read_protection(repository, known, number).await;
+        let (inspection, unseen) = self.read_protection(repository, details, number).await;
         self.shared.end(&repository.subject, unseen);
         inspection
     }
@@ -202,38 +166,24 @@ impl CodeHostSession {
     async fn read_protection(
         &self,
         repository: &ScopedRepository,
-        mut known: Option<Known<'_>>,
+        details: &Details,
         number: Option<usize>,
     ) -> (Inspection, bool) {
         let target = repository.target();
-        let details = known.and_then(|known| known.details.ok());
-        let default = details.and_then(|details| details.default_branch.as_deref());
+        let default = details.default_branch.as_deref();
         let branch = match (&self.config.branch, default) {
             (Branch::Unset, _) => FALLBACK_BRANCH,
             (Branch::Named(name), _) => name,
             (Branch::Default, Some(default)) => default,
             (Branch::Default, None) => return (interpret::no_default_branch(target).into(), false),
         };
-        let may_be_empty = details.is_none_or(|details| details.may_be_empty);
         // The host shows a branch to everyone, but its rule only to administrators. A token without that right must get
         // the same result as a run without kept records.
-        let branch_first = ask::begins_with_branch(&self.api(), target, branch) && {
-            let found = match known {
-                Some(found) => found,
-                None => *known.insert(self.known(repository).await),
-            };
-            found.details.is_ok_and(|details| details.administered)
-        };
-        let asked =
-            with_requests(Box::pin(ask::classic(&self.api(), target, branch, may_be_empty, branch_first)))
-                .await;
+        let api = self.api();
+        let branch_first = details.administered && ask::begins_with_branch(&api, target, branch);
+        let classic = ask::classic(&api, target, branch, details.may_be_empty, branch_first);
+        let asked = with_requests(Box::pin(classic)).await;
         let (mut observation, ClassicReading { classic, may_be_missing, renamed }) = asked;
-        if may_be_missing {
-            let found = known.insert(self.known(repository).await);
-            if found.details.is_err() {
-                return (found.behind(observation, Topic::Protection.name()).into(), true);
-            }
-        }
         let differs = default.filter(|default| *default != branch);
         let mut facts = Facts {
             branch: branch.to_string(),
@@ -246,7 +196,7 @@ impl CodeHostSession {
         };
         let mut others = Vec::new();
         // Nothing can be changed in an archived repository, so its settings do not matter.
-        let archived = details.is_some_and(|details| details.archived);
+        let archived = details.archived;
         if !archived && wants_rules(&facts) {
             let (seen, rules) = with_requests(ask::rules(&self.api(), target, branch, renamed)).await;
             facts.rules = rules;
@@ -254,7 +204,7 @@ impl CodeHostSession {
         }
         let unseen = may_be_missing && others.iter().all(interpret::is_not_found);
         if unseen && !archived {
-            let (gone, requests) = self.gone(repository).await;
+            let (gone, requests) = self.gone(repository, details).await;
             observation.requests.extend(requests);
             if let Some(gone) = gone {
                 return (gone_protection(observation, others, &gone), unseen);
@@ -266,14 +216,9 @@ impl CodeHostSession {
             others.push(seen);
         }
         if next_ruleset(&facts).is_some() {
-            let found = match known {
-                Some(found) => found,
-                None => *known.insert(self.known(repository).await),
-            };
-            let administers = found.details.is_ok_and(|details| details.administered);
             // The host shows this setting only to owners.
             let owns = self.settings.two_factor_requirement_enabled.value().is_some();
-            facts.viewer = Viewer { administers, owns };
+            facts.viewer = Viewer { administers: details.administered, owns };
         }
         while let Some(id) = next_ruleset(&facts) {
             let of_organization = facts.viewer.owns && !renamed && is_of_organization(&facts, id);
@@ -283,9 +228,6 @@ impl CodeHostSession {
             others.push(seen);
         }
         let verdict = judge(&facts);
-        if let Some(known) = known.filter(|known| known.details.is_ok()) {
-            observation = known.behind(observation, Topic::Protection.name());
-        }
         observation.warnings.extend(interpret::branch_warnings(target, &facts, differs, &verdict));
         let observations = std::iter::once(observation).chain(others).collect();
         let subject = Arc::clone(&repository.subject);
@@ -316,19 +258,12 @@ impl CodeHostSession {
         interpret::ruleset(target, id, answer.as_ref().map_err(Clone::clone))
     }
 
-    async fn codeowners(&self, repository: &ScopedRepository) -> Inspection {
+    async fn codeowners(&self, repository: &ScopedRepository, details: &Details) -> Inspection {
         let target = repository.target();
         let (mut reading, requests) = recorded(Box::pin(ask::codeowners(&self.api(), target))).await;
         reading.observation.requests = requests;
-        if matches!(reading.found, FoundFile::NotFound) && !self.asks_details() {
-            let known = self.known(repository).await;
-            reading.observation = known.behind(reading.observation, Topic::Codeowners.name());
-            if known.details.is_err() {
-                return reading.observation.into();
-            }
-        }
-        if matches!(reading.found, FoundFile::NotFound) && self.is_unseen(repository).await {
-            let (gone, requests) = self.gone(repository).await;
+        if matches!(reading.found, FoundFile::NotFound) && self.is_unseen(repository, details).await {
+            let (gone, requests) = self.gone(repository, details).await;
             reading.observation.requests.extend(requests);
             if let Some(gone) = gone {
                 reading.observation.seen = interpret::about(Topic::Codeowners.name(), gone);
@@ -358,14 +293,10 @@ impl CodeHostSession {
         inspection
     }
 
-    /// Whether nothing else about a listed repository was found.
-    async fn is_unseen(&self, repository: &ScopedRepository) -> bool {
-        match &repository.origin {
-            Origin::Discovered(details) if details.exempt().is_none() => {
-                !self.wants(Topic::Protection) || self.shared.is_unseen(&repository.subject).await
-            }
-            Origin::Discovered(_) | Origin::Named(_) => false,
-        }
+    /// Whether nothing else about a repository was found.
+    async fn is_unseen(&self, repository: &ScopedRepository, details: &Details) -> bool {
+        details.exempt().is_none()
+            && (!self.wants(Topic::Protection) || self.shared.is_unseen(&repository.subject).await)
     }
 }
 

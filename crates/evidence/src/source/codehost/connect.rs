@@ -136,10 +136,12 @@ pub(super) async fn connect(
         requests,
         warnings,
         preflight,
+        named: Vec::new(),
         shared: Shared::default(),
         env: surroundings.env.clone(),
     };
-    session.preflight(surroundings.dry_run).await;
+    let tested = session.preflight(surroundings.dry_run).await;
+    tested.map_err(|error| error.after(session.client.requests(), session.client.retries()))?;
     Ok(session)
 }
 
@@ -324,7 +326,7 @@ pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
     }
 }
 
-fn configuration(message: String, help: Vec<String>) -> ConnectError {
+pub(super) fn configuration(message: String, help: Vec<String>) -> ConnectError {
     ConnectError::new(NAME, ConnectErrorKind::Configuration, message, help)
 }
 

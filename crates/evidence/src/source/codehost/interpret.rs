@@ -13,7 +13,8 @@ use super::record::{BranchProtection, BranchRule, BranchRules, BranchState, Orga
 use super::rules::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
 };
-use super::{NAME, artifact, rules};
+use super::wire::Repository;
+use super::{NAME, artifact, names, rules};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::{Verdict, reason};
 use evidence_http::retry::{Class, RefusalCause};
@@ -258,11 +259,6 @@ pub(super) fn disabled() -> Seen {
     Seen::Nothing { reason: &rules::reason::REPOSITORY_DISABLED, detail }
 }
 
-/// Whether the host blocks access to the repository.
-pub(super) fn is_blocked(seen: &Seen) -> bool {
-    matches!(seen, Seen::Denied { reason, .. } if **reason == rules::reason::BLOCKED)
-}
-
 /// Whether the answer was "Not Found", which may refer to the repository.
 pub(super) fn is_not_found(observation: &Observation) -> bool {
     let refused =
@@ -284,11 +280,6 @@ pub(super) fn about(what: &str, mut seen: Seen) -> Seen {
 /// Discovery listed the repository, and now there is none.
 pub(super) fn gone(listed: &str, gone: &str) -> Seen {
     Seen::Denied { reason: &reason::NOT_FOUND, detail: format!("listed at {listed}, gone at {gone}") }
-}
-
-/// A placeholder before any request.
-pub(super) fn nothing() -> Seen {
-    Seen::Denied { reason: &reason::NO_EVIDENCE, detail: String::new() }
 }
 
 /// The host reports that the repository is empty.
@@ -368,8 +359,16 @@ pub(super) fn foreign(
     meta: &Meta,
     url: Option<&str>,
 ) -> Option<(Seen, Vec<Warning>)> {
-    meta.redirected_to.as_ref()?;
     let owner = url.and_then(|url| url.split_once("/repos/")).and_then(|(_, rest)| rest.split('/').next());
+    of_other_owner(target, meta, owner)
+}
+
+fn of_other_owner(
+    target: RepositoryName<'_>,
+    meta: &Meta,
+    owner: Option<&str>,
+) -> Option<(Seen, Vec<Warning>)> {
+    meta.redirected_to.as_ref()?;
     let Some(owner) = owner else { return Some(elsewhere(target, meta)) };
     if owner.eq_ignore_ascii_case(target.owner) {
         return None;
@@ -378,6 +377,24 @@ pub(super) fn foreign(
     let text = format!("the repository was transferred to {owner} and was not collected");
     let warnings = vec![target.warning("repository_transferred", text.clone())];
     Some((Seen::Denied { reason: &reason::NOT_FOUND, detail: text }, warnings))
+}
+
+/// The current name of a repository that the configuration names, if the host tells it.
+///
+/// # Errors
+///
+/// Fails with what to record if it is another owner's, or unclear whose.
+pub(super) fn named<'a>(
+    target: RepositoryName<'_>,
+    repository: &'a Repository,
+    meta: &Meta,
+) -> Result<Option<&'a str>, (Seen, Vec<Warning>)> {
+    let full_name = repository.full_name.as_deref().and_then(|name| name.split_once('/'));
+    let full_name = full_name.filter(|(_, name)| names::is_repository(name));
+    match of_other_owner(target, meta, full_name.map(|(owner, _)| owner)) {
+        Some(found) => Err(found),
+        None => Ok(full_name.map(|(_, name)| name)),
+    }
 }
 
 /// The host redirected the request, and the answer does not name its repository, so it proves nothing.

@@ -2,8 +2,8 @@
 //!
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
 //! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
-//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect`, `preflight`
-//! and `account` are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
+//! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect`, `preflight`,
+//! `named` and `account` are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
@@ -23,6 +23,7 @@ mod dialect;
 mod directories;
 mod exclusion;
 mod interpret;
+mod named;
 pub mod names;
 mod owners;
 mod place;
@@ -48,6 +49,7 @@ use serde_json::Value;
 
 use self::api::Api;
 use self::config::{CodeHostConfig, Repositories};
+use self::named::NamedRepository;
 use self::preflight::Preflight;
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
@@ -153,6 +155,8 @@ pub struct CodeHostSession {
     requests: Vec<Asked>,
     warnings: Vec<Warning>,
     preflight: Preflight,
+    /// The repositories in scope that the configuration names; in a dry run not all of a long list.
+    named: Vec<NamedRepository>,
     shared: Shared,
     env: Env,
 }

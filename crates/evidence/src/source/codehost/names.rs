@@ -11,6 +11,14 @@ const MAX_NAME: usize = 100;
 /// The maximum length of a branch name, in bytes.
 const MAX_BRANCH: usize = 255;
 
+/// Whether the name of a repository can be part of a path and a file name without changing its meaning.
+pub(super) fn is_repository(name: &str) -> bool {
+    (1..=100).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && name != "."
+        && name != ".."
+}
+
 /// Whether this is the name of a branch, as opposed to [`DEFAULT_BRANCH`].
 pub(super) fn is_branch(text: &str) -> bool {
     text != DEFAULT_BRANCH && !text.is_empty() && branch(text).is_ok()

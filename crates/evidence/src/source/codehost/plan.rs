@@ -52,10 +52,10 @@ impl CodeHostSession {
         if self.config.collects(&artifact::ORGANIZATION_SETTINGS) {
             plan.artifacts.push(("organization settings", 1));
         }
-        // A repository that only the configuration names may need a request of its own.
+        // Every repository that the configuration names is looked up.
         if matches!(self.config.repos, Repositories::Listed(_)) {
             plan.requests_maximum += repositories;
-            plan.requests_minimum += if self.asks_details() { repositories } else { 0 };
+            plan.requests_minimum += repositories;
         }
         if self.config.codeowners_errors && self.wants(Topic::Codeowners) {
             plan.requests_maximum += repositories;

@@ -5,24 +5,23 @@ mod discovery;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use tokio::sync::OnceCell;
-
 pub(super) use self::discovery::remedy;
 use self::discovery::{Compared, Discovery};
 use super::calls::ORGANIZATION;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::interpret::{self, RepositoryName};
+use super::interpret::RepositoryName;
+use super::named::NamedRepository;
 use super::wire::RepositoryCounts;
 use super::{CodeHostSession, MEMBER, NAME, names, rules, wire};
 use crate::number::saturating_u64;
-use crate::observation::{Failed, Observation, Seen};
+use crate::observation::{Failed, Seen};
 use crate::rule::{Reason, reason};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::{Asked, recorded};
 use evidence_view::scope;
+use jiff::Timestamp;
 
 /// The code for a repository that the configuration excludes.
 const EXCLUDED: &str = "excluded";
@@ -41,35 +40,17 @@ pub(super) struct ScopedRepository {
 /// How the repository is known.
 #[derive(Debug, Clone)]
 pub(super) enum Origin {
-    /// Discovery listed it.
-    Discovered(Details),
-    /// Only the configuration names it. The first observation that needs its details requests them, at most once.
-    Named(Arc<OnceCell<Itself>>),
+    /// The host listed it, or answered for it by its name.
+    Shown(Details),
+    /// Only the configuration names it.
+    Hidden(Arc<Hidden>),
 }
 
-/// The host's record of a repository, and the requests for it.
+/// Why the host did not show a repository, and the requests for it.
 #[derive(Debug)]
-pub(super) struct Itself {
-    pub(super) details: Result<Details, Seen>,
+pub(super) struct Hidden {
+    pub(super) seen: Seen,
     pub(super) requests: Vec<Asked>,
-}
-
-/// What is known about a repository: its details, or why they could not be read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Known<'a> {
-    pub(super) details: Result<&'a Details, &'a Seen>,
-    /// The requests for the details; empty if discovery listed the repository.
-    pub(super) requests: &'a [Asked],
-}
-
-impl Known<'_> {
-    /// Adds these requests to an observation about `what`. If the details are missing, the observation says so instead.
-    pub(super) fn behind(self, mut observation: Observation, what: &str) -> Observation {
-        observation.requests.splice(0..0, self.requests.iter().cloned());
-        let Err(seen) = self.details else { return observation };
-        observation.seen = interpret::about(what, seen.clone());
-        observation
-    }
 }
 
 /// The names in a listing so far.
@@ -104,12 +85,12 @@ pub(super) struct Details {
     pub(super) administered: bool,
     /// Whether its size does not prove that it has content.
     pub(super) may_be_empty: bool,
-    /// When discovery listed it.
-    pub(super) listed_at: Option<Timestamp>,
+    /// When the host showed it.
+    pub(super) listed_at: Timestamp,
 }
 
 impl Details {
-    pub(super) fn of(repository: &wire::Repository, names: &mut Names) -> Details {
+    pub(super) fn of(repository: &wire::Repository, names: &mut Names, listed_at: Timestamp) -> Details {
         // The name becomes part of a URL.
         let default_branch = repository.default_branch.as_deref().filter(|name| names::is_branch(name));
         Details {
@@ -118,7 +99,7 @@ impl Details {
             default_branch: default_branch.map(|name| names.shared(name)),
             administered: repository.permissions.as_ref().and_then(|found| found.admin).unwrap_or(false),
             may_be_empty: repository.size.is_none_or(|size| size == 0),
-            listed_at: None,
+            listed_at,
         }
     }
 
@@ -163,23 +144,19 @@ impl CodeHostSession {
         match &self.config.repos {
             Repositories::Listed(names) => {
                 let mut exclusion = Exclusion::new(&self.config.exclude);
-                let (excluded, names): (Vec<_>, Vec<_>) =
-                    names.iter().partition(|name| exclusion.excludes(name));
-                let repositories = names.into_iter().map(|name| ScopedRepository {
-                    subject: self.subject(name),
-                    origin: Origin::Named(Arc::default()),
-                });
-                let repositories: Vec<ScopedRepository> = repositories.collect();
-                let named =
-                    |repository: &ScopedRepository| Member::new(MEMBER, Arc::clone(&repository.subject));
-                let excluded = excluded.into_iter().map(|name| Member {
+                let excluded = names.iter().filter(|name| exclusion.excludes(name)).map(|name| Member {
                     out_of_scope: Some(EXCLUDED),
                     ..Member::new(MEMBER, self.subject(name))
                 });
-                let members = repositories.iter().map(named).chain(excluded).collect();
-                let members: Vec<Member> = members;
-                let found = self.excluded_nothing(&exclusion).collect();
-                let scope = self.extent(Scope::Chosen, saturating_u64(members.len()), &self.counts);
+                let excluded: Vec<Member> = excluded.collect();
+                let repositories: Vec<ScopedRepository> =
+                    self.named.iter().map(|named| named.scoped.clone()).collect();
+                let is_shown = |repository: &&ScopedRepository| matches!(repository.origin, Origin::Shown(_));
+                let listed = repositories.iter().filter(is_shown).count();
+                let members = self.named.iter().map(|named| named.member.clone()).chain(excluded).collect();
+                let found = self.named.iter().flat_map(NamedRepository::found);
+                let found = found.chain(self.excluded_nothing(&exclusion)).collect();
+                let scope = self.extent(Scope::Chosen, saturating_u64(listed), &self.counts);
                 Population { discovered: None, repositories, members, scope, found }
             }
             Repositories::All => {
@@ -233,8 +210,7 @@ impl CodeHostSession {
         listed_at: Timestamp,
     ) -> Result<ScopedRepository, Failed> {
         let name = self.accept(self.full_name(repository).as_deref(), &mut names.repositories)?;
-        let origin =
-            Origin::Discovered(Details { listed_at: Some(listed_at), ..Details::of(repository, names) });
+        let origin = Origin::Shown(Details::of(repository, names, listed_at));
         Ok(ScopedRepository { subject: self.subject(&name), origin })
     }
 
@@ -287,7 +263,7 @@ impl CodeHostSession {
         let full_name =
             full_name.ok_or_else(|| problem("the host listed a repository without a name".into()))?;
         let shown = evidence_http::single_line(full_name);
-        let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
+        let valid = full_name.split_once('/').filter(|(_, name)| names::is_repository(name));
         let Some((owner, name)) = valid else {
             return Err(problem(format!("the host listed a repository with an invalid name: {shown}")));
         };
@@ -306,12 +282,4 @@ impl CodeHostSession {
             found.push(self.unread(topic.kind(), Seen::Failed(problem.clone())));
         }
     }
-}
-
-/// Whether a name can be part of a path and a file name without changing its meaning.
-fn is_repository_name(name: &str) -> bool {
-    (1..=100).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-        && name != "."
-        && name != ".."
 }

@@ -22,11 +22,8 @@ use super::{CodeHostSession, wire};
 use crate::evaluate::{self, Check};
 use crate::observation::{Inspection, Observation, Seen};
 use crate::rule::Status;
-use crate::source::CollectionItem;
+use crate::source::{CollectionItem, ConnectError};
 use evidence_http::{Answered, Asked, recorded, replay};
-
-/// The longest list of names that a dry run looks up completely.
-const LOOKED_UP: usize = 20;
 
 /// How many more repositories a dry run looks at until one proves a permission.
 const MORE: usize = 5;
@@ -49,14 +46,23 @@ struct Probe {
 }
 
 impl CodeHostSession {
-    /// Reads one repository, or as many as a dry run needs, and warns of what the token cannot read.
-    pub(super) async fn preflight(&mut self, dry_run: bool) {
+    /// Looks up the repositories that the configuration names. Reads one repository, or as many as a dry run needs, and
+    /// warns of what the token cannot read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the configuration names a repository twice.
+    pub(super) async fn preflight(&mut self, dry_run: bool) -> Result<(), ConnectError> {
+        let most = if dry_run { 1 + MORE } else { 1 };
+        let (named, all) = self.look_up(dry_run, most).await?;
+        self.named = named;
         let mut lacking = Vec::new();
         if let Some(CollectionItem::Inspected(found)) = self.organization_found() {
             // The connection test has its own warning for this.
             lacking.extend(denied(&found).filter_map(|check| check.verdict.actual));
         }
-        let (repositories, all) = self.repositories_to_try(dry_run).await;
+        let all = all && dry_run;
+        let repositories = self.repositories_to_try(most, all).await;
         let mut open: Vec<Topic> = self.topics().collect();
         let mut probes = Vec::new();
         for repository in repositories {
@@ -83,6 +89,7 @@ impl CodeHostSession {
         // Problems unrelated to the repository appear in every look at it.
         lacking.dedup();
         self.preflight.lacking = lacking;
+        Ok(())
     }
 
     async fn probe(&self, repository: &ScopedRepository, topic: Topic) -> Probe {
@@ -91,33 +98,23 @@ impl CodeHostSession {
         Probe { subject, topic, found, asked }
     }
 
-    /// The repositories to try one after another, from `repos` or from the first page of the listing, and whether to
-    /// try all of them.
-    async fn repositories_to_try(&self, dry_run: bool) -> (Vec<ScopedRepository>, bool) {
-        let most = if dry_run { 1 + MORE } else { 1 };
+    /// The repositories to try one after another, from `repos` or from the first page of the listing: at most `most`,
+    /// unless it is `all` of a list.
+    async fn repositories_to_try(&self, most: usize, all: bool) -> Vec<ScopedRepository> {
         if self.topics().next().is_none() {
-            return (Vec::new(), false);
+            return Vec::new();
         }
-        let mut exclusion = Exclusion::new(&self.config.exclude);
         match &self.config.repos {
-            Repositories::Listed(names) => {
-                let in_scope = names.iter().filter(|name| !exclusion.excludes(name));
-                let repository = |name: &String| ScopedRepository {
-                    subject: self.subject(name),
-                    origin: Origin::Named(Arc::default()),
-                };
-                let mut named: Vec<ScopedRepository> = in_scope.map(repository).collect();
-                let all = dry_run && named.len() <= LOOKED_UP;
-                if !all {
-                    named.truncate(most);
-                }
-                (named, all)
+            Repositories::Listed(_) => {
+                let most = if all { self.named.len() } else { most };
+                self.named.iter().take(most).map(|named| named.scoped.clone()).collect()
             }
             Repositories::All => {
+                let mut exclusion = Exclusion::new(&self.config.exclude);
                 let (page, asked) = recorded(self.api().first_page()).await;
                 let first = page.as_ref().ok().map(|(page, _)| self.first_of(page, &mut exclusion, most));
                 *self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
-                (first.unwrap_or_default(), false)
+                first.unwrap_or_default()
             }
         }
     }
@@ -136,8 +133,8 @@ impl CodeHostSession {
             .filter_map(|repository| self.scoped(repository, &mut Default::default(), at).ok())
             .filter(|repository| !exclusion.excludes(repository.target().name));
         let exempt = |repository: &ScopedRepository| match &repository.origin {
-            Origin::Discovered(details) => details.exempt().is_some(),
-            Origin::Named(_) => false,
+            Origin::Shown(details) => details.exempt().is_some(),
+            Origin::Hidden(_) => false,
         };
         let (others, mut first): (Vec<_>, Vec<_>) = in_scope.partition(exempt);
         first.extend(others);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OnceCell};
 
-use super::population::Itself;
+use super::collect::Gone;
 use super::record::Ruleset;
 use evidence_http::Meta;
 
@@ -24,7 +24,7 @@ struct State {
     /// The repositories whose protection is being read.
     under_way: HashSet<Arc<str>>,
     /// The repositories about which every answer was "Not Found", with the request that tells why.
-    unseen: HashMap<Arc<str>, Arc<OnceCell<Itself>>>,
+    unseen: HashMap<Arc<str>, Arc<OnceCell<Gone>>>,
     /// The number of the next observation in order that has no result yet.
     next: usize,
     /// The observations after it that have one.
@@ -65,7 +65,7 @@ impl Shared {
     }
 
     /// The request about the repository itself, for a repository that has not been seen.
-    pub(super) fn unseen(&self, subject: &Arc<str>) -> Arc<OnceCell<Itself>> {
+    pub(super) fn unseen(&self, subject: &Arc<str>) -> Arc<OnceCell<Gone>> {
         Arc::clone(self.state().unseen.entry(Arc::clone(subject)).or_default())
     }
 

@@ -1,0 +1,137 @@
+//! The repositories that the configuration names. Each is requested once, before anything is collected: the host's
+//! spelling becomes the subject, and a repository that is named twice, after a rename too, is a mistake.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+
+use super::config::Repositories;
+use super::connect::configuration;
+use super::exclusion::Exclusion;
+use super::interpret::{self, RepositoryName};
+use super::population::{Details, Hidden, Names, Origin, ScopedRepository};
+use super::{CodeHostSession, MEMBER, ask};
+use crate::source::{CollectionItem, ConnectError, Member};
+use evidence_bundle::document::Warning;
+use evidence_http::{Asked, recorded};
+
+/// The name of the host's record of a repository in documents.
+const RECORD: &str = "repository";
+
+/// The longest list that a dry run looks up completely.
+const LOOKED_UP: usize = 20;
+
+/// A repository that the configuration names, as the host knows it.
+#[derive(Debug, Clone)]
+pub(super) struct NamedRepository {
+    /// `owner/name` as configured.
+    configured: Arc<str>,
+    pub(super) scoped: ScopedRepository,
+    pub(super) member: Member,
+    /// The requests for a repository that the host showed. Those for another one are with its observations.
+    requests: Vec<Asked>,
+    warnings: Vec<Warning>,
+}
+
+impl NamedRepository {
+    /// What the collection records of the lookup.
+    pub(super) fn found(&self) -> impl Iterator<Item = CollectionItem> + use<> {
+        let listed = matches!(self.scoped.origin, Origin::Shown(_)).then(|| CollectionItem::Listed {
+            kind: RECORD,
+            subject: Arc::clone(&self.scoped.subject),
+            requests: self.requests.clone(),
+        });
+        listed.into_iter().chain(self.warnings.clone().into_iter().map(CollectionItem::Warned))
+    }
+}
+
+impl CodeHostSession {
+    /// Requests every repository in scope that the configuration names, in a dry run at most `most` of a long list.
+    /// Returns them, and whether they are all.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the configuration names a repository twice.
+    pub(super) async fn look_up(
+        &self,
+        dry_run: bool,
+        most: usize,
+    ) -> Result<(Vec<NamedRepository>, bool), ConnectError> {
+        let Repositories::Listed(names) = &self.config.repos else { return Ok((Vec::new(), false)) };
+        if self.topics().next().is_none() {
+            return Ok((Vec::new(), true));
+        }
+        let mut exclusion = Exclusion::new(&self.config.exclude);
+        let in_scope = names.iter().filter(|name| !exclusion.excludes(name));
+        let mut names: Vec<Arc<str>> = in_scope.map(|name| self.subject(name)).collect();
+        let all = !dry_run || names.len() <= LOOKED_UP;
+        if !all {
+            names.truncate(most);
+        }
+        let at_once = self.config.max_concurrency.get();
+        let asked = names.into_iter().map(|name| self.named(name));
+        let named: Vec<NamedRepository> = stream::iter(asked).buffered(at_once).collect().await;
+        twice(&named)?;
+        Ok((named, all))
+    }
+
+    async fn named(&self, configured: Arc<str>) -> NamedRepository {
+        let target = RepositoryName::new(&configured);
+        let (answer, requests) = recorded(ask::repository(&self.api(), target)).await;
+        let read = answer.map_err(|seen| (seen, Vec::new())).and_then(|(repository, meta)| {
+            let name = interpret::named(target, &repository, &meta)?;
+            let subject = name.map_or_else(|| Arc::clone(&configured), |name| self.subject(name));
+            Ok((subject, repository, meta))
+        });
+        match read {
+            Ok((subject, repository, meta)) => {
+                let warnings = renamed(&configured, &subject).into_iter().collect();
+                let details = Details::of(&repository, &mut Names::default(), meta.received_at);
+                let member = Member {
+                    id: repository.id.map(|id| id.to_string()),
+                    archived: repository.archived,
+                    default_branch: repository.default_branch.map(Arc::from),
+                    visibility: repository.visibility.map(Arc::from),
+                    ..Member::new(MEMBER, Arc::clone(&subject))
+                };
+                let scoped = ScopedRepository { subject, origin: Origin::Shown(details) };
+                NamedRepository { configured, scoped, member, requests, warnings }
+            }
+            Err((seen, warnings)) => {
+                let member = Member::new(MEMBER, Arc::clone(&configured));
+                let origin = Origin::Hidden(Arc::new(Hidden { seen, requests }));
+                let scoped = ScopedRepository { subject: Arc::clone(&configured), origin };
+                NamedRepository { configured, scoped, member, requests: Vec::new(), warnings }
+            }
+        }
+    }
+}
+
+fn renamed(configured: &str, subject: &Arc<str>) -> Option<Warning> {
+    let text = format!("`repos` names {configured}, which is {subject} now: write its current name");
+    let is_it = configured.eq_ignore_ascii_case(subject);
+    (!is_it).then(|| RepositoryName::new(subject).warning("repository_renamed", text))
+}
+
+/// Fails if two names are the same repository: it would be counted twice.
+fn twice(named: &[NamedRepository]) -> Result<(), ConnectError> {
+    let mut first: HashMap<String, &NamedRepository> = HashMap::new();
+    let mut repeated = Vec::new();
+    for repository in named {
+        let subject = repository.scoped.subject.to_ascii_lowercase();
+        let Some(other) = first.insert(subject, repository) else { continue };
+        repeated.push(format!(
+            "{} and {} are both {}",
+            other.configured, repository.configured, repository.scoped.subject
+        ));
+    }
+    if repeated.is_empty() {
+        return Ok(());
+    }
+    Err(configuration(
+        format!("sources.codehost.repos names a repository twice: {}", repeated.join("; ")),
+        vec!["a repository was renamed: keep only its current name in `repos`".to_string()],
+    ))
+}
