@@ -13,8 +13,7 @@ use super::record::{BranchProtection, BranchRule, BranchRules, BranchState, Orga
 use super::rules::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
 };
-use super::wire::Repository;
-use super::{NAME, artifact, names, rules};
+use super::{NAME, artifact, rules};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::{Verdict, reason};
 use evidence_http::retry::{Class, RefusalCause};
@@ -363,7 +362,8 @@ pub(super) fn foreign(
     of_other_owner(target, meta, owner)
 }
 
-fn of_other_owner(
+/// The same, of an answer that names this owner.
+pub(super) fn of_other_owner(
     target: RepositoryName<'_>,
     meta: &Meta,
     owner: Option<&str>,
@@ -377,24 +377,6 @@ fn of_other_owner(
     let text = format!("the repository was transferred to {owner} and was not collected");
     let warnings = vec![target.warning("repository_transferred", text.clone())];
     Some((Seen::Denied { reason: &reason::NOT_FOUND, detail: text }, warnings))
-}
-
-/// The current name of a repository that the configuration names, if the host tells it.
-///
-/// # Errors
-///
-/// Fails with what to record if it is another owner's, or unclear whose.
-pub(super) fn named<'a>(
-    target: RepositoryName<'_>,
-    repository: &'a Repository,
-    meta: &Meta,
-) -> Result<Option<&'a str>, (Seen, Vec<Warning>)> {
-    let full_name = repository.full_name.as_deref().and_then(|name| name.split_once('/'));
-    let full_name = full_name.filter(|(_, name)| names::is_repository(name));
-    match of_other_owner(target, meta, full_name.map(|(owner, _)| owner)) {
-        Some(found) => Err(found),
-        None => Ok(full_name.map(|(_, name)| name)),
-    }
 }
 
 /// The host redirected the request, and the answer does not name its repository, so it proves nothing.

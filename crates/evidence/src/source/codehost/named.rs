@@ -12,7 +12,7 @@ use super::connect::configuration;
 use super::exclusion::Exclusion;
 use super::interpret::{self, RepositoryName};
 use super::population::{Details, Hidden, Names, Origin, ScopedRepository};
-use super::{CodeHostSession, MEMBER, ask};
+use super::{CodeHostSession, MEMBER, ask, names};
 use crate::source::{CollectionItem, ConnectError, Member};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, recorded};
@@ -36,6 +36,13 @@ pub(super) struct NamedRepository {
 }
 
 impl NamedRepository {
+    fn hidden(configured: Arc<str>, why: Hidden, warnings: Vec<Warning>) -> NamedRepository {
+        let subject = Arc::clone(&configured);
+        let scoped = ScopedRepository { subject, origin: Origin::Hidden(Arc::new(why)) };
+        let member = Member::new(MEMBER, Arc::clone(&configured));
+        NamedRepository { configured, scoped, member, requests: Vec::new(), warnings }
+    }
+
     /// What the collection records of the lookup.
     pub(super) fn found(&self) -> impl Iterator<Item = CollectionItem> + use<> {
         let listed = matches!(self.scoped.origin, Origin::Shown(_)).then(|| CollectionItem::Listed {
@@ -59,12 +66,12 @@ impl CodeHostSession {
         dry_run: bool,
         most: usize,
     ) -> Result<(Vec<NamedRepository>, bool), ConnectError> {
-        let Repositories::Listed(names) = &self.config.repos else { return Ok((Vec::new(), false)) };
+        let Repositories::Listed(listed) = &self.config.repos else { return Ok((Vec::new(), false)) };
         if self.topics().next().is_none() {
             return Ok((Vec::new(), true));
         }
         let mut exclusion = Exclusion::new(&self.config.exclude);
-        let in_scope = names.iter().filter(|name| !exclusion.excludes(name));
+        let in_scope = listed.iter().filter(|name| !exclusion.excludes(name));
         let mut names: Vec<Arc<str>> = in_scope.map(|name| self.subject(name)).collect();
         let all = !dry_run || names.len() <= LOOKED_UP;
         if !all {
@@ -80,32 +87,28 @@ impl CodeHostSession {
     async fn named(&self, configured: Arc<str>) -> NamedRepository {
         let target = RepositoryName::new(&configured);
         let (answer, requests) = recorded(ask::repository(&self.api(), target)).await;
-        let read = answer.map_err(|seen| (seen, Vec::new())).and_then(|(repository, meta)| {
-            let name = interpret::named(target, &repository, &meta)?;
-            let subject = name.map_or_else(|| Arc::clone(&configured), |name| self.subject(name));
-            Ok((subject, repository, meta))
-        });
-        match read {
-            Ok((subject, repository, meta)) => {
-                let warnings = renamed(&configured, &subject).into_iter().collect();
-                let details = Details::of(&repository, &mut Names::default(), meta.received_at);
-                let member = Member {
-                    id: repository.id.map(|id| id.to_string()),
-                    archived: repository.archived,
-                    default_branch: repository.default_branch.map(Arc::from),
-                    visibility: repository.visibility.map(Arc::from),
-                    ..Member::new(MEMBER, Arc::clone(&subject))
-                };
-                let scoped = ScopedRepository { subject, origin: Origin::Shown(details) };
-                NamedRepository { configured, scoped, member, requests, warnings }
-            }
-            Err((seen, warnings)) => {
-                let member = Member::new(MEMBER, Arc::clone(&configured));
-                let origin = Origin::Hidden(Arc::new(Hidden { seen, requests }));
-                let scoped = ScopedRepository { subject: Arc::clone(&configured), origin };
-                NamedRepository { configured, scoped, member, requests: Vec::new(), warnings }
-            }
+        let (repository, meta) = match answer {
+            Ok(shown) => shown,
+            Err(seen) => return NamedRepository::hidden(configured, Hidden { seen, requests }, Vec::new()),
+        };
+        let current = repository.full_name.as_deref().and_then(|name| name.split_once('/'));
+        let current = current.filter(|(_, name)| names::is_repository(name));
+        let owner = current.map(|(owner, _)| owner);
+        if let Some((seen, warnings)) = interpret::of_other_owner(target, &meta, owner) {
+            return NamedRepository::hidden(configured, Hidden { seen, requests }, warnings);
         }
+        let subject = current.map_or_else(|| Arc::clone(&configured), |(_, name)| self.subject(name));
+        let details = Details::of(&repository, &mut Names::default(), meta.received_at);
+        let member = Member {
+            id: repository.id.map(|id| id.to_string()),
+            archived: repository.archived,
+            default_branch: repository.default_branch.map(Arc::from),
+            visibility: repository.visibility.map(Arc::from),
+            ..Member::new(MEMBER, Arc::clone(&subject))
+        };
+        let warnings = renamed(&configured, &subject).into_iter().collect();
+        let scoped = ScopedRepository { subject, origin: Origin::Shown(details) };
+        NamedRepository { configured, scoped, member, requests, warnings }
     }
 }
 
