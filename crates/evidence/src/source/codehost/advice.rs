@@ -197,6 +197,11 @@ fn host(config: &CodeHostConfig) -> &str {
     config.api_url.host_str().unwrap_or("the host")
 }
 
+/// An error that is reported like an invalid configuration.
+pub(super) fn configuration(message: String, help: Vec<String>) -> ConnectError {
+    ConnectError::new(NAME, ConnectErrorKind::Configuration, message, help)
+}
+
 pub(super) fn connection(message: String, help: Vec<String>) -> ConnectError {
     ConnectError::new(NAME, ConnectErrorKind::Connection, message, help)
 }

@@ -11,13 +11,14 @@ use super::backlog::Backlog;
 use super::config::{Branch, FALLBACK_BRANCH};
 use super::interpret::{self, RepositoryName};
 use super::owners::FoundFile;
-use super::population::{Details, Origin, Population, ScopedRepository};
+use super::population::Population;
 use super::record::Ruleset;
+use super::repository::{Details, Origin, ScopedRepository};
 use super::rules::branch_protection::{
     Facts, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
 };
 use super::rules::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
-use super::shared::Turn;
+use super::shared::{Gone, Turn};
 use super::topic::Topic;
 use super::{CodeHostSession, artifact};
 use crate::number::saturating_u64;
@@ -25,7 +26,7 @@ use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::{counted, thousands};
 use crate::rule::{Status, Verdict, reason};
 use crate::source::{CollectionItem, Configured as _};
-use evidence_http::{Asked, recorded};
+use evidence_http::recorded;
 
 /// How many observations may be prepared per request in flight. A slow answer should hold back only the results behind it;
 /// with a window as small as the number of requests, it would hold back the requests too.
@@ -37,9 +38,6 @@ pub(super) struct Task {
     pub(super) repository: ScopedRepository,
     pub(super) topic: Topic,
 }
-
-/// Why there is nothing to read, if a repository is gone, and the requests that tell.
-pub(super) type Gone = (Option<Seen>, Vec<Asked>);
 
 /// Records the requests of an observation.
 async fn with_requests<T>(reading: impl Future<Output = (Observation, T)>) -> (Observation, T) {

@@ -8,7 +8,7 @@ use evidence_os::input;
 use jiff::Timestamp;
 
 use super::account::{cache, identity, nothing_to_resume};
-use super::advice::{connection, failed_error, limit_used_up, refused_error};
+use super::advice::{configuration, connection, failed_error, limit_used_up, refused_error};
 use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
@@ -25,7 +25,7 @@ use crate::credential;
 use crate::env::Env;
 use crate::observation::Field;
 use crate::report::{Event, SourceWatch};
-use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
+use crate::source::{Configured, ConnectError, Surroundings};
 use evidence_http::{Answered, CallError, Client, ClientSettings, FailureKind, Meta, Proxy, recorded};
 use evidence_os::secret::how_to_set;
 
@@ -324,10 +324,6 @@ pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
             connection(format!("{what}: {failure}"), help)
         }
     }
-}
-
-pub(super) fn configuration(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError::new(NAME, ConnectErrorKind::Configuration, message, help)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The modules: `config` is the configuration section, `dialect` the protocol, `calls` the list of calls, `wire` and
 //! `answer` parse and classify answers, `api` and `ask` make the calls, `interpret` and `owners` interpret the answers,
 //! `record` defines the artifacts, `rules` the criteria, `scopes` the token's permissions, `connect`, `preflight`,
-//! `named` and `account` are the connection test, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
+//! `named` and `account` are the connection test, `repository`, `population`, `exclusion`, `shared` and `collect` the collection, and `plan` its size. This file
 //! implements the source for the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
@@ -31,6 +31,7 @@ mod plan;
 mod population;
 mod preflight;
 pub mod record;
+mod repository;
 pub mod rules;
 mod scopes;
 mod shared;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
+use super::advice::configuration;
 use super::config::Repositories;
-use super::connect::configuration;
 use super::exclusion::Exclusion;
 use super::interpret::{self, RepositoryName};
-use super::population::{Details, Hidden, Names, Origin, ScopedRepository};
+use super::repository::{Details, Hidden, Names, Origin, ScopedRepository};
 use super::{CodeHostSession, MEMBER, ask, names};
 use crate::source::{CollectionItem, ConnectError, Member};
 use evidence_bundle::document::Warning;

@@ -16,7 +16,7 @@ use super::api::FirstPage;
 use super::collect::Task;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::population::{Origin, ScopedRepository};
+use super::repository::{Origin, ScopedRepository};
 use super::topic::Topic;
 use super::{CodeHostSession, wire};
 use crate::evaluate::{self, Check};

@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OnceCell};
 
-use super::collect::Gone;
 use super::record::Ruleset;
-use evidence_http::Meta;
+use crate::observation::Seen;
+use evidence_http::{Asked, Meta};
+
+/// Why there is nothing to read, if a repository is gone, and the requests that tell.
+pub(super) type Gone = (Option<Seen>, Vec<Asked>);
 
 /// See the module.
 #[derive(Default)]

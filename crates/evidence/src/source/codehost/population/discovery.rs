@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{EXCLUDED, Names, Population, ScopedRepository};
+use super::{EXCLUDED, Population};
 use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
 use crate::source::codehost::api::RepositoryListing;
 use crate::source::codehost::exclusion::Exclusion;
+use crate::source::codehost::repository::{Names, ScopedRepository};
 use crate::source::codehost::wire::RepositoryCounts;
 use crate::source::codehost::{CodeHostSession, MEMBER, interpret, rules, wire};
 use crate::source::{CollectionItem, Member, PopulationScope};
