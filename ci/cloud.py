@@ -168,6 +168,7 @@ def allowed(check):
         dict(run.actions),
         {
             "sts:GetCallerIdentity": 1,
+            "ec2:DescribeRegions": 1,
             "iam:GetAccountPasswordPolicy": 1,
             "iam:GetAccountSummary": 1,
             "cloudtrail:DescribeTrails": 2,
@@ -200,11 +201,13 @@ def denied(check, action):
     """Without one action in the policy, its artifact is missing, the others exist, and no check fails."""
     left = [one for one in READING if one != action]
     # A policy that was read decides without the number of users.
-    decided = action == "iam:GetAccountSummary"
+    # Nor without the enabled regions, which only the scope is compared with.
+    decided = action in ("iam:GetAccountSummary", "ec2:DescribeRegions")
     with check.provider.permitted(left), check.collected(regions=[HOME, AWAY]) as run:
         bundle = run.expect_bundle(0 if decided else 3, complete=decided)
     status = f"trail_{TRAIL}_status.json"
     artifacts = {
+        "ec2:DescribeRegions": [],
         "iam:GetAccountPasswordPolicy": ["password_policy.json"],
         "iam:GetAccountSummary": ["account_summary.json"],
         # Without the list there is no trail to ask about.
@@ -346,6 +349,7 @@ def throttled(check):
         dict(run.actions),
         {
             "sts:GetCallerIdentity": 1,
+            "ec2:DescribeRegions": 2,
             "iam:GetAccountPasswordPolicy": 2,
             "iam:GetAccountSummary": 2,
             "cloudtrail:DescribeTrails": 3,

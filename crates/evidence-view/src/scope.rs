@@ -11,7 +11,10 @@ use crate::words::{counted_as, grouped};
 /// is escaped.
 pub fn sentence(source: &SourcePopulation) -> String {
     let SourcePopulation { scope, kind, listed, in_scope, host_total, .. } = source;
-    let (noun, nouns) = nouns(kind);
+    let (noun, nouns) = match (kind.as_str(), host_total) {
+        ("region", Some(_)) => ("enabled region", "enabled regions"),
+        _ => nouns(kind),
+    };
     let whose = sanitized(&source.organization);
     // Of a list of names, those that the host did not show stay in scope: they are not verifiable.
     let shown = (*in_scope).min(*listed);
@@ -28,6 +31,9 @@ pub fn sentence(source: &SourcePopulation) -> String {
         Scope::Whole => format!("all {} of {whose}", counted_as(*in_scope, noun, nouns)),
         Scope::Chosen if excluded > 0 => examined,
         Scope::Chosen if kind == "user" => format!("{examined}, in the chosen domains"),
+        Scope::Chosen if kind == "region" && host_total.is_none() => {
+            format!("{examined}, chosen by name; how many are enabled is not known")
+        }
         Scope::Chosen => format!("{examined}, chosen by name"),
         Scope::Partial => match host_total {
             Some(total) if total < listed => format!(
@@ -136,6 +142,9 @@ mod tests {
             assert_eq!(of(scope, counts, "repository"), expected, "{scope:?} {counts:?}");
         }
         assert_eq!(of(Whole, (1, 1, None), ORGANIZATION), "the settings of acme");
-        assert_eq!(of(Chosen, (2, 2, Some(17)), "region"), "2 of 17 regions of acme, chosen by name");
+        assert_eq!(of(Chosen, (2, 2, Some(17)), "region"), "2 of 17 enabled regions of acme, chosen by name");
+        let unknown = "2 regions of acme, chosen by name; how many are enabled is not known";
+        assert_eq!(of(Chosen, (2, 2, None), "region"), unknown);
+        assert_eq!(of(Whole, (17, 17, Some(17)), "region"), "all 17 enabled regions of acme");
     }
 }

@@ -73,13 +73,13 @@ fn every_account_is_read_with_its_role() {
     assert_eq!((&collected.failed, &collected.warnings), (&vec![], &vec![]));
     // The identity is that of the credentials. The tool does not read their own account.
     assert_eq!(collected.identity, USER);
-    // The population also counts the regions and the accounts.
+    // The population also counts the enabled regions and the accounts.
     let (discovered, in_scope, observations, text) = collected.population.clone().unwrap();
-    assert_eq!((discovered, in_scope, observations), (Some(6 + 6 + 3), 6, collected.observed));
+    assert_eq!((discovered, in_scope, observations), (Some(6 + 3 * 17 + 3), 6, collected.observed));
     assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
-    // The caller's identity; then, for each account: the role, the policy, the summary, trails and log groups of each
+    // The caller's identity; then, for each account: the role, the policy, the summary, the enabled regions, trails and log groups of each
     // region, the status in both.
-    assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 1 + 2 + 2 + 2));
+    assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 1 + 1 + 2 + 2 + 2));
     assert_eq!(collected.plan.requests_maximum, collected.account.requests);
     assert_eq!(collected.plan.artifact_count(), 18);
     assert!(server.violations().is_empty());

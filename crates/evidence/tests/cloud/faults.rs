@@ -52,7 +52,7 @@ fn throttling_is_waited_out() {
         cloud = cloud.log_group("us-east-1", LogGroup::new(format!("/n/{number:03}")));
     }
     let collected = collect(&cloud.serve().unwrap(), TWO_REGIONS);
-    assert_eq!((collected.failed.len(), collected.population.unwrap().0), (0, Some(104 + 2 + 1)));
+    assert_eq!((collected.failed.len(), collected.population.unwrap().0), (0, Some(104 + 17 + 1)));
 }
 
 #[test]

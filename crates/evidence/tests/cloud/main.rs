@@ -16,6 +16,7 @@ mod credentials;
 mod faults;
 mod hostile;
 mod refusals;
+mod regions;
 mod settings;
 mod trails;
 mod whole;
@@ -30,7 +31,9 @@ use evidence::evaluate;
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::rule::Status;
-use evidence::source::{CollectionItem, ConnectError, Member, Plan, SessionSummary, Surroundings};
+use evidence::source::{
+    CollectionItem, ConnectError, Member, Plan, PopulationScope, SessionSummary, Surroundings,
+};
 use evidence_screen::Screen;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -41,7 +44,8 @@ const ACCOUNT: &str = "123456789012";
 const KEY: &str = "AKIDSANDBOX";
 const SECRET: &str = "not-a-real-secret-access-key";
 const USER: &str = "arn:aws:iam::123456789012:user/evidence";
-const PERMISSIONS: [&str; 6] = [
+const PERMISSIONS: [&str; 7] = [
+    "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",
     "cloudtrail:DescribeTrails",
@@ -130,6 +134,8 @@ struct Collected {
     /// Collection errors: subject, reason, message.
     failed: Vec<(String, String, String)>,
     population: Option<(Option<u64>, u64, u64, String)>,
+    /// The scope, and the regions that are not in it.
+    scope: Option<(PopulationScope, Vec<String>)>,
     observed: u64,
     account: SessionSummary,
     plan: Plan,
@@ -179,6 +185,7 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
             warnings: Vec::new(),
             failed: Vec::new(),
             population: None,
+            scope: None,
             observed: 0,
             account: session.account(),
             plan,
@@ -199,7 +206,9 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
 impl Collected {
     fn take(&mut self, item: CollectionItem) {
         match item {
-            CollectionItem::Population { discovered, expected, text, members, .. } => {
+            CollectionItem::Population { discovered, expected, text, members, scope } => {
+                let outside = members.iter().filter(|member| member.out_of_scope == Some("not_configured"));
+                self.scope = Some((scope, outside.map(|member| member.name.to_string()).collect()));
                 let kept = |member: &&Member| {
                     member.out_of_scope.is_none() && ["trail", "log_group"].contains(&member.kind)
                 };

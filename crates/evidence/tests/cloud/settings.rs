@@ -19,7 +19,11 @@ fn an_account_in_which_everything_is_as_it_should_be() {
     assert_eq!(collected.identity, USER);
     assert_eq!(collected.account.identity.login.as_deref(), Some(USER));
     let (discovered, in_scope, expected, text) = collected.population.clone().unwrap();
-    assert_eq!((discovered, in_scope), (Some(4 + 2 + 1), 4), "found are the regions and the account too");
+    assert_eq!(
+        (discovered, in_scope),
+        (Some(4 + 17 + 1), 4),
+        "found are the enabled regions and the account too"
+    );
     assert_eq!(text, "1 trail and 3 log groups in scope in 2 regions");
     assert_eq!(expected, collected.observed);
 
@@ -71,13 +75,14 @@ fn nothing_is_asked_twice_and_nothing_but_what_is_documented() {
         ("cloudtrail:DescribeTrails", 2),
         // At home, and in the other region.
         ("cloudtrail:GetTrailStatus", 2),
+        ("ec2:DescribeRegions", 1),
         ("iam:GetAccountPasswordPolicy", 1),
         ("iam:GetAccountSummary", 1),
         ("logs:DescribeLogGroups", 2),
         ("sts:GetCallerIdentity", 1),
     ];
     assert_eq!(asked.iter().map(|(action, times)| (action.as_str(), *times)).collect::<Vec<_>>(), expected);
-    assert_eq!(collected.account.requests, 9);
+    assert_eq!(collected.account.requests, 10);
     assert!(server.violations().is_empty());
     let documented: Vec<&str> = evidence::source::cloud::KIND.calls.iter().map(|call| call.name).collect();
     for request in server.requests() {
@@ -148,7 +153,7 @@ fn every_page_is_read() {
         good().log_group("us-east-1", LogGroup::new("/z").retention_days(90)).page_size(1).serve().unwrap();
     let collected = collect(&smaller, TWO_REGIONS);
     assert_eq!(asked(&smaller)["logs:DescribeLogGroups"], 4);
-    assert_eq!(collected.population.unwrap().0, Some(5 + 2 + 1));
+    assert_eq!(collected.population.unwrap().0, Some(5 + 17 + 1));
 }
 
 #[test]

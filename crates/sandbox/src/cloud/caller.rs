@@ -177,7 +177,7 @@ pub(super) fn authorize(cloud: &Cloud, caller: &Caller, ask: &Ask) -> Result<(),
     let resource = match ask.service {
         Service::Logs => format!("arn:aws:logs:{}:{}:log-group::log-stream:", ask.region, cloud.account),
         Service::Trail => format!("arn:aws:cloudtrail:{}:{}:trail/*", ask.region, cloud.account),
-        Service::Sts | Service::Iam => "*".to_owned(),
+        Service::Sts | Service::Iam | Service::Ec2 => "*".to_owned(),
     };
     let message = format!(
         "User: {} is not authorized to perform: {action} on resource: {resource} {because}",

@@ -1,11 +1,11 @@
-//! The services that answer in XML: the caller's identity, assuming a role, the password policy.
+//! The services that answer in XML: the caller's identity, assuming a role, the password policy, the enabled regions.
 
-use super::Cloud;
 use super::caller::{Caller, session_arn};
 use super::principal::{Permit, Role};
 use super::refusal::Refusal;
 use super::session::{Sessions, identifier};
 use super::wire::{Ask, Service, Xml};
+use super::{Cloud, REGIONS};
 use crate::clock::iso_date;
 use crate::server::Call;
 
@@ -51,6 +51,25 @@ pub(super) fn account_summary(cloud: &Cloud, request_id: &str) -> String {
         }
         xml.close("SummaryMap");
     })
+}
+
+/// `DescribeRegions`: the regions that are enabled, in the envelope of this service.
+pub(super) fn regions(cloud: &Cloud, request_id: &str) -> String {
+    let mut xml = Xml::default();
+    xml.root("DescribeRegionsResponse", Service::Ec2);
+    xml.text("requestId", request_id);
+    xml.open("regionInfo");
+    for region in &cloud.regions {
+        let always = REGIONS.contains(&region.as_str());
+        xml.open("item");
+        xml.text("regionName", region);
+        xml.text("regionEndpoint", &format!("ec2.{region}.amazonaws.com"));
+        xml.text("optInStatus", if always { "opt-in-not-required" } else { "opted-in" });
+        xml.close("item");
+    }
+    xml.close("regionInfo");
+    xml.close("DescribeRegionsResponse");
+    xml.finish()
 }
 
 /// `AssumeRole`.

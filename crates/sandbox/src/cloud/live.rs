@@ -62,6 +62,7 @@ fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<St
             audit_endpoints::event_selectors(cloud, region, &parameters(call)?)
         }
         (Service::Trail, _) => audit_endpoints::trail_status(cloud, region, &parameters(call)?, call.now),
+        (Service::Ec2, _) => Ok(endpoints::regions(cloud, id)),
         (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, region, &parameters(call)?),
     }
 }
@@ -73,6 +74,7 @@ fn known(ask: &Ask) -> bool {
             | (Service::Iam, "GetAccountPasswordPolicy" | "GetAccountSummary")
             | (Service::Trail, "DescribeTrails" | "GetTrailStatus" | "GetEventSelectors")
             | (Service::Logs, "DescribeLogGroups")
+            | (Service::Ec2, "DescribeRegions")
     )
 }
 

@@ -44,11 +44,18 @@ impl Refusal {
 
     /// An unknown access key, a wrong session token, or a disabled region.
     pub(super) fn invalid_token(service: Service) -> Self {
+        if service == Service::Ec2 {
+            let message = "AWS was not able to validate the provided access credentials";
+            return Self::own(401, "AuthFailure", message);
+        }
         let message = "The security token included in the request is invalid.";
         Self::front(service, (403, "InvalidClientTokenId"), "UnrecognizedClientException", message)
     }
 
     pub(super) fn expired(service: Service) -> Self {
+        if service == Service::Ec2 {
+            return Self::own(400, "RequestExpired", "Request has expired.");
+        }
         let message = "The security token included in the request is expired";
         Self::front(service, (403, "ExpiredToken"), "ExpiredTokenException", message)
     }
@@ -66,13 +73,22 @@ impl Refusal {
     }
 
     pub(super) fn throttled(service: Service) -> Self {
+        if service == Service::Ec2 {
+            return Self::own(503, "RequestLimitExceeded", "Request limit exceeded.");
+        }
         Self::front(service, (400, "Throttling"), "ThrottlingException", "Rate exceeded")
     }
 
     pub(super) fn denied(service: Service, message: impl Into<String>) -> Self {
-        let (status, code) =
-            if service.json() { (400, "AccessDeniedException") } else { (403, "AccessDenied") };
-        Self::own(status, code, message)
+        let message = message.into();
+        match service {
+            Service::Ec2 => {
+                let first = "You are not authorized to perform this operation.";
+                Self::own(403, "UnauthorizedOperation", format!("{first} {message}"))
+            }
+            _ if service.json() => Self::own(400, "AccessDeniedException", message),
+            _ => Self::own(403, "AccessDenied", message),
+        }
     }
 
     pub(super) fn unknown_operation(service: Service, operation: &str) -> Self {
@@ -134,6 +150,18 @@ impl Refusal {
             };
         }
         let mut xml = Xml::default();
+        if service == Service::Ec2 {
+            xml.open("Response");
+            xml.open("Errors");
+            xml.open("Error");
+            xml.text("Code", self.code);
+            xml.text("Message", &self.message);
+            xml.close("Error");
+            xml.close("Errors");
+            xml.text("RequestID", request_id);
+            xml.close("Response");
+            return xml.finish();
+        }
         xml.root("ErrorResponse", service);
         xml.open("Error");
         xml.text("Type", if self.status < 500 { "Sender" } else { "Receiver" });

@@ -11,10 +11,11 @@ pub(super) enum Service {
     Iam,
     Trail,
     Logs,
+    Ec2,
 }
 
 impl Service {
-    const ALL: [Self; 4] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs];
+    const ALL: [Self; 5] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs, Self::Ec2];
 
     /// Its name in actions and in the scope of signatures.
     pub(super) fn name(self) -> &'static str {
@@ -23,6 +24,7 @@ impl Service {
             Self::Iam => "iam",
             Self::Trail => "cloudtrail",
             Self::Logs => "logs",
+            Self::Ec2 => "ec2",
         }
     }
 
@@ -38,6 +40,7 @@ impl Service {
             Self::Iam => "2010-05-08",
             Self::Trail => "2013-11-01",
             Self::Logs => "2014-03-28",
+            Self::Ec2 => "2016-11-15",
         }
     }
 
@@ -45,7 +48,7 @@ impl Service {
         match self {
             Self::Trail => Some("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101"),
             Self::Logs => Some("Logs_20140328"),
-            Self::Sts | Self::Iam => None,
+            Self::Sts | Self::Iam | Self::Ec2 => None,
         }
     }
 
@@ -129,7 +132,9 @@ impl Xml {
     pub(super) fn root(&mut self, name: &str, service: Service) {
         let version = service.version();
         let host = service.name();
-        self.out.push_str(&format!("<{name} xmlns=\"https://{host}.amazonaws.com/doc/{version}/\">\n"));
+        // The namespace of this one is older than the others.
+        let scheme = if service == Service::Ec2 { "http" } else { "https" };
+        self.out.push_str(&format!("<{name} xmlns=\"{scheme}://{host}.amazonaws.com/doc/{version}/\">\n"));
         self.depth += 1;
     }
 

@@ -55,6 +55,8 @@ pub(super) struct FirstAnswers {
     pub(super) policy: Option<ReadResult<Policy>>,
     /// The account's summary, with the policy.
     pub(super) summary: Option<ReadResult<AccountSummary>>,
+    /// The enabled regions, if CC7.2 is collected.
+    pub(super) enabled: Option<ReadResult<Vec<Region>>>,
     /// The data of each region, if CC7.2 is collected.
     pub(super) regions: Vec<RegionFirst>,
     /// All requests of the test.
@@ -104,6 +106,8 @@ impl Account {
             artifacts.push(("account summary", u64::from(summary.is_ok())));
             missing.extend(failed(summary));
         }
+        // A refusal leaves only the scope open, so it is not missing.
+        *requests += u64::from(self.first.enabled.is_some());
         if self.config.wants_regions() {
             let read = self.first.regions.iter().any(|region| region.trails.is_ok());
             missing.extend(self.first.regions.iter().filter_map(|region| failed(&region.trails)));
@@ -135,6 +139,14 @@ impl Account {
 }
 
 impl Opened {
+    /// The account, if it can be read.
+    pub(super) fn account(&self) -> Option<&Account> {
+        match self {
+            Opened::Account(account) => Some(account),
+            Opened::Unread { .. } => None,
+        }
+    }
+
     /// The items for an account that cannot be read: every required artifact is missing.
     pub(super) fn unread(
         config: &CloudConfig,

@@ -12,7 +12,7 @@ use url::form_urlencoded::Serializer;
 
 use super::NAME;
 use super::calls::{
-    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
+    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_REGIONS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
 };
 use super::config::{AssumedRole, CloudConfig};
@@ -224,6 +224,10 @@ impl Host {
 
     pub(super) async fn account_summary(&self) -> Result<Answered<AccountSummary>, CallError> {
         self.ask(&GET_ACCOUNT_SUMMARY, &[], None).await
+    }
+
+    pub(super) async fn regions(&self) -> Result<Answered<Vec<Region>>, CallError> {
+        self.ask(&DESCRIBE_REGIONS, &[], None).await
     }
 
     /// The trails that the region shows, including those of other home regions. Otherwise an account whose only trail

@@ -72,6 +72,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(GET_TRAIL_STATUS.call, status_offline),
     endpoint!(GET_EVENT_SELECTORS.call, selectors_offline),
     endpoint!(GET_ACCOUNT_SUMMARY.call, summary_offline),
+    endpoint!(DESCRIBE_REGIONS.call, nothing),
 ];
 
 pub(super) static ASSUME_ROLE: Action<RoleLogin> = Action {
@@ -129,6 +130,22 @@ pub(super) static GET_ACCOUNT_SUMMARY: Action<AccountSummary> = Action {
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
         parse: wire::account_summary,
+        subject: None,
+        keep: None,
+    },
+};
+
+pub(super) static DESCRIBE_REGIONS: Action<Vec<Region>> = Action {
+    service: Service::Ec2,
+    call: Call {
+        name: "ec2:DescribeRegions",
+        purpose: "the scope: which regions of the account are enabled",
+        times: "once per account, if regions are read",
+        kind: Some("DescribeRegions"),
+        media_type: Protocol::FORM,
+        // A region takes 200 bytes; there are under 40.
+        limit: SMALL_LIMIT,
+        parse: wire::regions,
         subject: None,
         keep: None,
     },

@@ -93,13 +93,18 @@ impl CloudSession {
                 let accounts =
                     stream::iter(self.accounts.iter().zip(surveys)).flat_map(|(opened, survey)| {
                         let Survey { policy, trails, log_groups, .. } = survey;
+                        let listing = match opened {
+                            Opened::Account(account) => account.regions_listed(),
+                            Opened::Unread { .. } => None,
+                        };
                         let trails = match (opened, trails) {
                             (Opened::Account(account), Some((known, trails))) => {
                                 stream::once(account.inspect_trails(known, trails)).boxed()
                             }
                             (Opened::Account(_) | Opened::Unread { .. }, _) => stream::empty().boxed(),
                         };
-                        stream::iter(policy).chain(trails).chain(stream::iter(log_groups))
+                        let first = stream::iter(listing.into_iter().chain(policy));
+                        first.chain(trails).chain(stream::iter(log_groups))
                     });
                 stream::iter([population]).chain(accounts)
             })
@@ -133,17 +138,17 @@ impl CloudSession {
             0 => self.caller.account.clone(),
             accounts => counted(saturating_u64(accounts), "account", "accounts"),
         };
-        let scope = |scope, kind| {
-            let listed = members.iter().filter(|member| member.kind == kind).count();
-            PopulationScope::new(scope, whose, kind, saturating_u64(listed))
+        let in_scope = |kind| {
+            let is_meant = |member: &&Member| member.kind == kind && member.out_of_scope.is_none();
+            saturating_u64(members.iter().filter(is_meant).count())
         };
         if !self.config.wants_regions() {
             // The password policy belongs to the account: nothing else is listed.
             let all = if self.config.accounts.is_empty() { Scope::Whole } else { Scope::Chosen };
-            let scope = scope(all, ACCOUNT);
+            let scope = PopulationScope::new(all, whose, ACCOUNT, in_scope(ACCOUNT));
             return CollectionItem::Population { discovered, expected, text: String::new(), members, scope };
         }
-        let scope = scope(Scope::Chosen, REGION);
+        let scope = self.region_scope(whose, in_scope(REGION));
         let (trails, groups) = (sum(|counts| counts.trails), sum(|counts| counts.log_groups));
         let accounts = match self.config.accounts.len() {
             0 => String::new(),
@@ -235,6 +240,7 @@ impl Account {
         members.extend(
             self.first.regions.iter().map(|first| Member::new(REGION, format!("{account}/{}", first.region))),
         );
+        members.extend(self.regions_not_read());
         members.extend(self.trails().into_iter().map(|known| {
             let out_of_scope = (!self.is_in_scope(&known)).then_some("excluded");
             Member { out_of_scope, ..Member::new(TRAIL, known.arn().unwrap_or_default()) }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use futures_util::future::{BoxFuture, join, join_all, join3};
+use futures_util::future::{BoxFuture, join, join_all, join4};
 use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
 
@@ -14,7 +14,7 @@ use super::account::{ACCOUNTS_AT_ONCE, Account, FirstAnswers, Opened, RegionFirs
 use super::answer::is_unknown_key;
 use super::api::Hosts;
 use super::calls::{
-    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
+    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_REGIONS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY,
 };
 use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, REGION_VARIABLE};
@@ -370,8 +370,18 @@ async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Regi
             None => Err(no_address(&GET_ACCOUNT_SUMMARY, home)),
         })
     };
-    let ((policy, summary, regions), requests) = recorded(join3(policy, summary, regions)).await;
-    FirstAnswers { policy, summary, regions, requests }
+    let enabled = async {
+        if !config.wants_regions() {
+            return None;
+        }
+        Some(match hosts.host(Service::Ec2, home) {
+            Some(host) => interpret::of(&DESCRIBE_REGIONS, None, host.regions().await),
+            None => Err(no_address(&DESCRIBE_REGIONS, home)),
+        })
+    };
+    let read = join4(policy, summary, enabled, regions);
+    let ((policy, summary, enabled, regions), requests) = recorded(read).await;
+    FirstAnswers { policy, summary, enabled, regions, requests }
 }
 
 /// A page of a region's log groups: the first, or the one for `token`.

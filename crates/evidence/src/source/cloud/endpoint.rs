@@ -27,11 +27,14 @@ pub(super) enum Service {
     CloudTrail,
     /// Log groups.
     Logs,
+    /// The regions that are enabled.
+    Ec2,
 }
 
 impl Service {
     /// All services.
-    pub(super) const ALL: [Service; 4] = [Service::Sts, Service::Iam, Service::CloudTrail, Service::Logs];
+    pub(super) const ALL: [Service; 5] =
+        [Service::Sts, Service::Iam, Service::CloudTrail, Service::Logs, Service::Ec2];
 
     /// The name in addresses, in signatures and, before the colon, in permissions.
     pub(super) fn name(self) -> &'static str {
@@ -40,6 +43,7 @@ impl Service {
             Service::Iam => "iam",
             Service::CloudTrail => "cloudtrail",
             Service::Logs => "logs",
+            Service::Ec2 => "ec2",
         }
     }
 
@@ -48,6 +52,7 @@ impl Service {
         match self {
             Service::Sts => Protocol::Query { version: "2011-06-15" },
             Service::Iam => Protocol::Query { version: "2010-05-08" },
+            Service::Ec2 => Protocol::Query { version: "2016-11-15" },
             Service::CloudTrail => {
                 Protocol::Json { target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101" }
             }
@@ -219,6 +224,7 @@ mod tests {
             "sts.eu-central-1.amazonaws.com",
             "logs.ap-southeast-3.amazonaws.com",
             "cloudtrail.us-gov-east-1.amazonaws.com",
+            "ec2.eu-central-1.amazonaws.com",
             "iam.amazonaws.com",
             "iam.us-gov.amazonaws.com",
             "iam.cn-north-1.amazonaws.com.cn",

@@ -27,6 +27,7 @@ mod log_groups;
 mod login;
 mod place;
 mod record;
+mod regions;
 pub mod rules;
 mod scope;
 mod sign;

@@ -8,6 +8,7 @@
 use evidence_bundle::text::Printable;
 use serde::Deserialize;
 
+use super::endpoint::Region;
 use super::record::{AccountSummary, EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
@@ -114,6 +115,31 @@ pub(super) fn account_summary(bytes: &[u8]) -> Result<AccountSummary, ParseError
     }
     let users = users.ok_or_else(|| ParseError::Shape("no Users in SummaryMap".to_string()))?;
     Ok(AccountSummary { users })
+}
+
+/// `DescribeRegions`: the enabled regions of the account, unless others are requested too.
+pub(super) fn regions(bytes: &[u8]) -> Result<Vec<Region>, ParseError> {
+    let root = answer(bytes, "DescribeRegionsResponse")?;
+    let mut regions = Vec::new();
+    for item in &required(&root, "regionInfo")?.children {
+        // A server that ignores the default lists those that are not enabled too.
+        let status = item.child("optInStatus")?.and_then(Element::text);
+        if status == Some("not-opted-in") {
+            continue;
+        }
+        let name = required_text(item, "regionName")?;
+        let shown = || ParseError::Shape(format!("not a region: {}", evidence_http::single_line(name)));
+        let region = Region::new(name).ok_or_else(shown)?;
+        if regions.contains(&region) {
+            return Err(ParseError::Shape(format!("{region} is reported twice")));
+        }
+        regions.push(region);
+    }
+    if regions.is_empty() {
+        return Err(ParseError::Shape("no region in regionInfo".to_string()));
+    }
+    regions.sort_unstable();
+    Ok(regions)
 }
 
 fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {

@@ -244,3 +244,32 @@ fn how_many_users_an_account_has() {
         shape(account_summary(text.as_bytes()).unwrap_err(), text);
     }
 }
+
+#[test]
+fn enabled_regions() {
+    let of = |items: &str| {
+        let xml = format!(
+            "<DescribeRegionsResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>r</requestId>\
+             <regionInfo>{items}</regionInfo></DescribeRegionsResponse>"
+        );
+        let regions = regions(xml.as_bytes()).ok()?;
+        Some(regions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+    };
+    let item = |name: &str, status: &str| {
+        format!("<item><regionName>{name}</regionName><optInStatus>{status}</optInStatus></item>")
+    };
+    let always = item("us-east-1", "opt-in-not-required");
+    let chosen = item("eu-south-1", "opted-in");
+    assert_eq!(of(&format!("{always}{chosen}")).as_deref(), Some("eu-south-1 us-east-1"));
+    // What is not enabled does not count.
+    assert_eq!(of(&format!("{always}{}", item("me-south-1", "not-opted-in"))).as_deref(), Some("us-east-1"));
+    for wrong in [
+        "".to_string(),
+        "<item/>".to_string(),
+        format!("{always}{always}"),
+        item("evil.example/x", "opted-in"),
+    ] {
+        assert_eq!(of(&wrong), None, "{wrong}");
+    }
+    assert!(regions(b"<DescribeRegionsResponse/>").is_err());
+}
