@@ -181,6 +181,26 @@ fn regions() {
     assert_eq!(said(&answer), "Credential should be scoped to correct service: 'iam'. ");
 }
 
+/// The service that lists them has an envelope and codes of its own.
+#[test]
+fn enabled_regions() {
+    let server = demo_account().region("ap-east-1").serve().unwrap();
+    let ask = |signer: &Signer<'_>| signer.query(&server, "ec2", "Action=DescribeRegions");
+    let answer = ask(&Signer::reader());
+    let text = answer.text();
+    assert!(text.contains("<DescribeRegionsResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\">"));
+    assert_eq!(text.matches("<optInStatus>opt-in-not-required</optInStatus>").count(), 17);
+    assert_eq!(text.matches("<optInStatus>opted-in</optInStatus>").count(), 1);
+    let arn = "arn:aws:iam::123456789012:user/nobody";
+    server.update(|cloud| cloud.put_principal(Principal::user("AKIASANDBOXNOBODY002", "secret", arn)));
+    let answer = ask(&Signer { key: "AKIASANDBOXNOBODY002", secret: "secret", ..Signer::reader() });
+    assert_eq!((answer.status, code(&answer)), (403, "UnauthorizedOperation".to_owned()));
+    assert!(said(&answer).starts_with("You are not authorized to perform this operation. User: arn:aws:iam"));
+    assert!(answer.text().contains("<Response>") && answer.text().contains("</Errors>"));
+    let answer = ask(&Signer { key: "AKIASANDBOXUNKNOWN02", ..Signer::reader() });
+    assert_eq!((answer.status, code(&answer)), (401, "AuthFailure".to_owned()));
+}
+
 #[test]
 fn what_is_not_allowed_names_who_and_what() {
     let server = demo_account().serve().unwrap();

@@ -66,7 +66,11 @@ impl<'a> Signer<'a> {
 
     /// `sts:…` and `iam:…`; IAM is signed for its one region.
     pub(crate) fn query(&self, server: &Server<Cloud>, service: &str, parameters: &str) -> Answer {
-        let version = if service == "iam" { "2010-05-08" } else { "2011-06-15" };
+        let version = match service {
+            "iam" => "2010-05-08",
+            "ec2" => "2016-11-15",
+            _ => "2011-06-15",
+        };
         let signer = if service == "iam" { self.clone().region("us-east-1") } else { self.clone() };
         let body = format!("{parameters}&Version={version}");
         let own = [("content-type", "application/x-www-form-urlencoded")];
