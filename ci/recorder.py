@@ -13,7 +13,7 @@ import botocore.session
 import botocore.validate
 
 # The protocol of a refusal depends on the service in the signature.
-QUERY = {"iam", "sts"}
+QUERY = {"iam", "sts", "ec2"}
 
 
 class Recorder:
