@@ -98,7 +98,9 @@ impl Quota {
         }
         let Some(remaining) = reading.remaining else { return };
         let status = QuotaStatus { limit: reading.limit, remaining, reset: reading.reset };
-        self.last = Some(status);
+        // Concurrent answers arrive in any order; what is reported does not depend on it.
+        let before = self.last.filter(|last| last.reset == status.reset).map_or(remaining, |last| last.remaining);
+        self.last = Some(QuotaStatus { remaining: remaining.min(before), ..status });
         // Without a reset there is nothing to wait for; if the limit is used up the host will say so.
         let Some(reset) = reading.reset else { return };
         let wake = self.wake(Some(reset), now);
@@ -164,7 +166,7 @@ impl Quota {
         self.last.is_some() || self.exhausted.is_some()
     }
 
-    /// The numbers of the last answer, for a report.
+    /// The numbers of the last answer's window, with the fewest requests left of all its answers so far: for a report.
     pub fn last(&self) -> Option<QuotaStatus> {
         self.last
     }

@@ -80,6 +80,7 @@ fn the_latest_reset_of_all_that_bind() {
 fn answers_out_of_order_do_not_raise_the_number() {
     let mut quota = observed(&[reading(98, 600, 0), reading(130, 600, 0)], 0);
     assert_eq!(admit(&mut quota, 0), Admit::WaitUntil(at(601)));
+    assert_eq!(quota.last().unwrap().remaining, 98);
 }
 
 #[test]
