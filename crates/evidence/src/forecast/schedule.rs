@@ -193,13 +193,12 @@ impl Burst {
     }
 
     /// Starts nothing until `moment`. After less than a minute the pace still counts the earlier requests, so the pause
-    /// only shifts what follows.
+    /// only shifts what follows, and only by what the pace would not have waited anyway.
     fn rest_until(&mut self, moment: u64, sent: &mut u64) {
-        let end = self.end_of(*sent);
-        if moment >= end.saturating_add(MINUTE) {
+        if moment >= self.end_of(*sent).saturating_add(MINUTE) {
             (self.began, self.alone, *sent) = (moment, 0, 0);
         } else {
-            self.began = self.began.saturating_add(moment.saturating_sub(end));
+            self.began = self.began.saturating_add(moment.saturating_sub(self.start_of(*sent)));
         }
     }
 }
