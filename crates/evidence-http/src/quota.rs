@@ -99,7 +99,8 @@ impl Quota {
         let Some(remaining) = reading.remaining else { return };
         let status = QuotaStatus { limit: reading.limit, remaining, reset: reading.reset };
         // Concurrent answers arrive in any order; what is reported does not depend on it.
-        let before = self.last.filter(|last| last.reset == status.reset).map_or(remaining, |last| last.remaining);
+        let before =
+            self.last.filter(|last| last.reset == status.reset).map_or(remaining, |last| last.remaining);
         self.last = Some(QuotaStatus { remaining: remaining.min(before), ..status });
         // Without a reset there is nothing to wait for; if the limit is used up the host will say so.
         let Some(reset) = reading.reset else { return };
