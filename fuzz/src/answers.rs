@@ -7,8 +7,8 @@
 
 use evidence::evaluate::checks_alone;
 use evidence::observation::Seen;
-use evidence::rule::{Status, Verdict};
 use evidence::source::{CollectionItem, Endpoint, KINDS};
+use evidence_rules::rule::{Status, Verdict};
 use serde_json::Value;
 
 pub fn run(input: &[u8]) -> bool {

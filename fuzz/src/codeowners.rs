@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use evidence::source::codehost::codeowners::{CodeOwners, DefaultRule, Line};
+use evidence_rules::codehost::codeowners::{CodeOwners, DefaultRule, Line};
 
 pub fn run(content: &[u8]) -> bool {
     let file = CodeOwners::parse(content);

@@ -2,24 +2,18 @@
 
 use std::error::Error;
 
-use evidence_screen::{self as screen, Printable};
-
-/// How much of a host's message to keep; longer texts are not messages.
-const MESSAGE_LIMIT: usize = 500;
+use evidence_screen as screen;
 
 /// An untrusted text on one bounded line, with control characters escaped.
 ///
-/// Cut at a word boundary: half a quoted token would slip past the screen. Credentials of several words are removed
-/// first.
+/// A longer one is cut at a word, since half a quoted token would slip past the screen; credentials of several words are
+/// removed first.
 pub fn single_line(text: &str) -> String {
-    if text.len() <= MESSAGE_LIMIT {
-        return Printable(text).to_string();
+    if evidence_text::is_short(text) {
+        return evidence_text::single_line(text);
     }
     let text = screen::shared().redact(text);
-    let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= MESSAGE_LIMIT);
-    let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(&text).to_string() };
-    let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);
-    format!("{}…", Printable(words))
+    evidence_text::single_line(&text)
 }
 
 /// The innermost cause of an error of the HTTP library, on one line.

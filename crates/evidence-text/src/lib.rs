@@ -1,10 +1,35 @@
-//! Makes untrusted text safe to print, and shows errors with their causes on one line.
+//! The smallest tools of text: makes untrusted text safe to print, shows errors with their causes on one line, and writes
+//! numbers as people read them.
 //!
 //! A name or a message may hold any text: a terminal's escape sequence, a line break, or a mark that changes the
 //! reading direction. Nothing here prints.
 
+mod numbers;
+
 use std::error::Error;
 use std::fmt;
+
+pub use numbers::{bytes, counted, saturating_u64, thousands};
+
+/// How much of an untrusted text [`single_line`] keeps.
+const LINE_LIMIT: usize = 500;
+
+/// Whether [`single_line`] keeps the whole text.
+pub fn is_short(text: &str) -> bool {
+    text.len() <= LINE_LIMIT
+}
+
+/// An untrusted text on one bounded line, with every [deceptive](is_deceptive) character escaped. A longer one is cut at
+/// a word.
+pub fn single_line(text: &str) -> String {
+    if is_short(text) {
+        return Printable(text).to_string();
+    }
+    let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= LINE_LIMIT);
+    let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(text).to_string() };
+    let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);
+    format!("{}…", Printable(words))
+}
 
 /// Displays text with every [deceptive](is_deceptive) character escaped, so that it stays on its line and shows what is
 /// stored.

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use evidence::forecast::schedule::{Phase, schedule};
-use evidence::report::format::{duration, thousands};
+use evidence::report::format::duration;
+use evidence_text::thousands;
 use jiff::SignedDuration;
 use simulate::organization::{LATENCY, Organization, Run, USUAL};
 use simulate::{Simulated, Simulation, table};

@@ -24,12 +24,12 @@ use crate::collection::Collection;
 use crate::config::Config;
 use crate::env::Env;
 use crate::evaluate::{Basis, Check, ControlResult, control_result};
-use crate::framework::{Control, Framework, Mapping};
 use crate::hint;
 use crate::observation::SourceName;
-use crate::rule::Rule;
 use crate::source::Configured;
 use crate::spool::{Item, Reader, Spool, Text};
+use evidence_rules::framework::{Control, Framework, Mapping};
+use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
 
 /// The controls of the run: those in the configuration, and those that only a source requests.
@@ -284,7 +284,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
             *count += 1;
             if *count == 1 { id } else { format!("{id}:{count}") }
         };
-        let rows = hints.iter().map(|(check, advice)| {
+        let rows = hints.iter().map(|(check, title, advice)| {
             io::Result::Ok(document::Hint {
                 id: id(check),
                 control: control(check).to_string(),
@@ -292,7 +292,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
                 category: advice.category,
                 source: check.source.id().to_string(),
                 subject: check.subject.to_string(),
-                title: advice.title.to_string(),
+                title: title.to_string(),
                 detail: actual(check, reader)?.unwrap_or_default(),
                 remediation: advice.remediation.to_string(),
                 evidence: evidence(check, &observations, reader),

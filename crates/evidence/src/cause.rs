@@ -10,11 +10,11 @@ use evidence_view::words;
 
 use crate::collection::{Collection, Connected};
 use crate::finding::Finding;
-use crate::number::saturating_u64;
 use crate::observation::SourceName;
-use crate::report::format::{counted, thousands};
-use crate::rule::reason;
 use crate::source::{ConnectError, Plan};
+use evidence_rules::rule::reason;
+use evidence_text::saturating_u64;
+use evidence_text::{counted, thousands};
 
 /// How many subjects or files a line names.
 const NAMED: usize = 3;

@@ -14,12 +14,12 @@ use futures_util::stream;
 
 use crate::env::Env;
 use crate::evaluate::Check;
-use crate::framework::Framework;
 use crate::observation::SourceName;
 use crate::report::{Event, Reporter};
 use crate::source::{ConnectError, Scope, Session};
 use crate::spool::{RowList, Spool, Text};
 use evidence_http::Asked;
+use evidence_rules::framework::Framework;
 use evidence_screen::Screen;
 
 use self::gathering::{CONNECTION, Gathering};

@@ -12,10 +12,10 @@ use evidence_bundle::write::WriteError;
 use crate::config::ConfigError;
 use crate::exit::Exit;
 use crate::platform::{ApiKeyError, UploadError};
-use crate::report::format::{bytes, counted, thousands};
 use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::proxy::ProxyError;
+use evidence_text::{bytes, counted, thousands};
 
 /// Why a command ended early.
 #[derive(Debug, thiserror::Error)]

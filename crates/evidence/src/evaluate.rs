@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use evidence_bundle::document::{Counts, Status};
 
-use crate::framework::Control;
 use crate::observation::{Inspection, Judgement, Observation, Seen, SourceName};
-use crate::rule::{Reason, Rule, Verdict, reason};
+use evidence_rules::framework::Control;
+use evidence_rules::rule::{Reason, Rule, Verdict, reason};
 
 /// The basis of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -178,17 +178,32 @@ fn index(status: Status) -> usize {
     }
 }
 
+/// A rule for tests that need any rule.
+#[cfg(test)]
+pub(crate) static MADE_UP: Rule = Rule {
+    code: "made-up",
+    title: "Made up",
+    version: 1,
+    expected: "something",
+    reads: "a setting",
+    not_checked: "anything else",
+    permission: "Grant it.",
+    improvement: None,
+    hints: &[],
+    reasons: &[],
+};
+
 #[cfg(test)]
 mod tests {
+    use super::MADE_UP as RULE;
     use super::*;
-    use crate::framework::Mapping;
     use crate::observation::{ArtifactKind, Failed};
-    use crate::rule::MADE_UP as RULE;
     use evidence_http::Meta;
+    use evidence_rules::framework::Mapping;
 
     const SOURCE: SourceName = SourceName::new("made-up");
-    static ARCHIVED: Reason = Reason { code: "archived", advice: None };
-    static UNPROTECTED: Reason = Reason { code: "unprotected", advice: None };
+    static ARCHIVED: Reason = Reason::new("archived", "Archived");
+    static UNPROTECTED: Reason = Reason::new("unprotected", "Unprotected");
     static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
     static OURS: Control =
         Control { id: "C1", title: "ours", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] };

@@ -7,8 +7,8 @@ pub mod group;
 
 use evidence_bundle::document::{Severity, Status};
 
-use crate::number::saturating_u64;
 use crate::source::place::Remedy;
+use evidence_text::saturating_u64;
 
 /// How many subjects of a group are listed.
 pub const SUBJECTS_NAMED: usize = 5;

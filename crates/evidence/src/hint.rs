@@ -5,23 +5,26 @@
 //! setting. So two runs over the same settings give the same hints.
 //! A hint never changes a status.
 
-use evidence_bundle::document::{Severity, Status};
+use evidence_bundle::document::Status;
 
 use crate::evaluate::Check;
-use crate::rule::{Advice, Reason, Rule, reason};
-use crate::source;
+use evidence_rules::rule::{Advice, Reason, Rule, reason};
 
-/// The advice for `check`, if any.
-pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
+/// The title and the advice for `check`, if any.
+pub fn advice<Words>(check: &Check<Words>) -> Option<(&'static str, Advice)> {
     let verdict = &check.verdict;
     match verdict.status {
         Status::NotApplicable => None,
         Status::Pass => match verdict.hint {
-            Some(hint) => hint.advice,
-            None if verdict.improvable => check.rule.improvement,
+            Some(hint) => Some((hint.title, hint.advice?)),
+            None if verdict.improvable => {
+                check.rule.improvement.map(|improvement| (improvement.title, improvement.advice))
+            }
             None => None,
         },
-        Status::Fail | Status::NotVerifiable => not_passed(check.rule, verdict.reason),
+        Status::Fail | Status::NotVerifiable => {
+            Some((verdict.reason.title, not_passed(check.rule, verdict.reason)?))
+        }
     }
 }
 
@@ -34,8 +37,7 @@ fn not_passed(rule: &Rule, reason: &Reason) -> Option<Advice> {
 
 /// The advice for a check that did not pass, by the codes in documents. `None` for the codes of another version.
 pub fn by_code(rule: &str, reason: &str) -> Option<Advice> {
-    let rule = source::rules().find(|known| known.code == rule)?;
-    not_passed(rule, source::reasons().find(|known| known.code == reason)?)
+    not_passed(evidence_rules::rule_of(rule)?, evidence_rules::reason_of(reason)?)
 }
 
 /// The code of the hint: that of the check's reason, or of the advice beyond it.
@@ -43,22 +45,14 @@ pub fn code<Words>(check: &Check<Words>) -> &'static str {
     check.verdict.hint.unwrap_or(check.verdict.reason).code
 }
 
-/// The checks with a hint, most severe first, otherwise in the order of the checks.
-pub fn ordered<Words>(checks: &[Check<Words>]) -> Vec<(&Check<Words>, Advice)> {
-    let mut hints: Vec<(&Check<Words>, Advice)> =
-        checks.iter().filter_map(|check| Some((check, advice(check)?))).collect();
-    // A stable sort: equal severities keep the order of the checks, which is the specification's.
-    hints.sort_by_key(|(_, advice)| rank(advice.severity));
-    hints
-}
+/// A check with a hint: its title, and what to do.
+pub type Hinted<'a, Words> = (&'a Check<Words>, &'static str, Advice);
 
-/// The place of a severity: the most severe has the lowest number.
-fn rank(severity: Severity) -> u8 {
-    match severity {
-        Severity::Critical => 0,
-        Severity::High => 1,
-        Severity::Medium => 2,
-        Severity::Low => 3,
-        Severity::Info => 4,
-    }
+/// The checks with a hint, most severe first, otherwise in the order of the checks.
+pub fn ordered<Words>(checks: &[Check<Words>]) -> Vec<Hinted<'_, Words>> {
+    let hinted = |check| advice(check).map(|(title, advice)| (check, title, advice));
+    let mut hints: Vec<Hinted<'_, Words>> = checks.iter().filter_map(hinted).collect();
+    // A stable sort: equal severities keep the order of the checks, which is the specification's.
+    hints.sort_by_key(|(_, _, advice)| advice.severity);
+    hints
 }

@@ -2,11 +2,8 @@
 
 pub use evidence_bundle::json::Object;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
 
 use evidence_http::ParseError;
-
-use crate::field::Field;
 
 /// Parses an answer that must be an object.
 ///
@@ -21,28 +18,4 @@ pub fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
             Err(ParseError::Shape("not an object".to_string()))
         }
     }
-}
-
-/// For `deserialize_with`: a field that must be an object.
-///
-/// # Errors
-///
-/// Fails if the value is not an object.
-pub fn section<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Field<T>, D::Error> {
-    let section: Field<Object<T>> = Field::deserialize(deserializer)?;
-    Ok(section.map(|Object(section)| section))
-}
-
-/// For `deserialize_with`: a field that must be a list of objects.
-///
-/// # Errors
-///
-/// Fails if the value is not a list of objects.
-pub fn sections<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Field<Vec<T>>, D::Error> {
-    let sections: Field<Vec<Object<T>>> = Field::deserialize(deserializer)?;
-    Ok(sections.map(Object::all))
 }

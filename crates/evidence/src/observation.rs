@@ -12,9 +12,8 @@ use evidence_bundle::text::Chain;
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use crate::field::Field;
-use crate::rule::{Reason, Rule, Verdict, reason};
 use evidence_http::{Asked, FailureKind, Meta, RequestFailure};
+use evidence_rules::rule::{Reason, Rule, Verdict, reason};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
 
-use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
-use crate::report::format::counted;
-use crate::rule::{Reason, reason};
+use evidence_rules::rule::{Reason, reason};
+use evidence_text::counted;
+use evidence_text::saturating_u64;
 
 /// The maximum number of subjects that a warning lists.
 const NAMED: usize = 5;
@@ -111,7 +111,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::MADE_UP as RULE;
+    use crate::evaluate::MADE_UP as RULE;
     use evidence_http::Asked;
     use jiff::Timestamp;
 

@@ -12,11 +12,11 @@ use std::io::{self, BufWriter, Read, Write};
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use crate::number::saturating_u64;
 use evidence_bundle::document::{ArtifactRecord, row_json};
 use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
 use evidence_os::file;
+use evidence_text::saturating_u64;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 

@@ -18,12 +18,12 @@ use clap::{CommandFactory as _, Parser as _};
 use evidence::cli::Cli;
 use evidence::evaluate::{Check, Evidence};
 use evidence::exit::Exit;
-use evidence::framework::{self, Mapping};
 use evidence::hint;
 use evidence::manual::{self, Entry};
-use evidence::rule::{Reason, Rule, Status, Verdict, reason};
-use evidence::source::{self, KINDS, SourceKind};
+use evidence::source::{KINDS, SourceKind};
 use evidence_bundle::document::LACKING_REASONS;
+use evidence_rules::framework::{self, Mapping};
+use evidence_rules::rule::{Advice, Reason, Recommendation, Rule, Status, Verdict, reason};
 use generated::generated;
 use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
@@ -135,12 +135,12 @@ fn codes(reasons: &[&Reason]) -> BTreeSet<String> {
 
 #[test]
 fn every_code_is_unique() {
-    let reasons: Vec<&str> = source::reasons().map(|reason| reason.code).collect();
+    let reasons: Vec<&str> = evidence_rules::reasons().map(|reason| reason.code).collect();
     for lacking in LACKING_REASONS {
         assert!(reasons.contains(&lacking), "a bundle is incomplete for {lacking}, which no check has");
     }
     assert_eq!(reasons.iter().collect::<BTreeSet<_>>().len(), reasons.len(), "{reasons:?}");
-    let rules: Vec<&str> = source::rules().map(|rule| rule.code).collect();
+    let rules: Vec<&str> = evidence_rules::rules().map(|rule| rule.code).collect();
     assert_eq!(rules.iter().collect::<BTreeSet<_>>().len(), rules.len(), "{rules:?}");
     let names: BTreeSet<&str> = KINDS.iter().map(|kind| kind.name.id()).collect();
     assert_eq!(names.len(), KINDS.len());
@@ -157,7 +157,7 @@ fn every_reason_has_a_row() {
         let documented = documented(&own);
         same(
             documented.difference(&shared).cloned().collect(),
-            codes(&kind.reasons().collect::<Vec<_>>()),
+            codes(&kind.judged.reasons().collect::<Vec<_>>()),
             &own,
         );
     }
@@ -169,7 +169,7 @@ fn every_rule_and_every_control_has_a_heading() {
         let headings = headings(&read(&page(kind)));
         let rules = headings.iter().filter(|heading| heading.starts_with('`'));
         let rules = rules.map(|heading| heading.trim_matches('`').to_string()).collect();
-        same(rules, kind.rules.iter().map(|rule| rule.code.to_string()).collect(), &page(kind));
+        same(rules, kind.judged.rules.iter().map(|rule| rule.code.to_string()).collect(), &page(kind));
     }
     // In every framework, the first word of an identifier contains a dot.
     let is_control = |heading: &String| heading.split(' ').next().is_some_and(|word| word.contains('.'));
@@ -340,10 +340,13 @@ fn every_message_is_in_the_sources() {
 
 #[test]
 fn the_tables_of_hints_are_in_step() {
-    let shared = hints(reason::SHARED, &source::rules().collect::<Vec<_>>());
+    let shared = hints(reason::SHARED, &evidence_rules::rules().collect::<Vec<_>>());
     generated("docs/controls.md", &[("hints", shared)]);
     for kind in KINDS {
-        generated(&page(kind), &[("hints", hints(&kind.reasons().collect::<Vec<_>>(), kind.rules))]);
+        generated(
+            &page(kind),
+            &[("hints", hints(&kind.judged.reasons().collect::<Vec<_>>(), kind.judged.rules))],
+        );
     }
 }
 
@@ -353,7 +356,7 @@ fn the_table_of_rules_is_in_step() {
         String::from("| Control | Source | Rule | Expected | Criteria |\n|---|---|---|---|---|\n");
     for control in framework::controls() {
         for Mapping { rule, criteria } in control.rules {
-            let kind = KINDS.iter().find(|kind| kind.rules.contains(rule)).unwrap();
+            let kind = KINDS.iter().find(|kind| kind.judged.rules.contains(rule)).unwrap();
             let (name, code, criteria) = (kind.name.id(), rule.code, criteria.join(", "));
             table.push_str(&format!(
                 "| {} | `{name}` | [`{code}`](sources/{name}.md#{code}) | {} | {criteria} |\n",
@@ -381,7 +384,7 @@ fn the_page_of_criteria_is_in_step() {
     for control in framework::controls() {
         for Mapping { rule, criteria } in control.rules {
             let (name, code) =
-                (KINDS.iter().find(|kind| kind.rules.contains(rule)).unwrap().name.id(), rule.code);
+                (KINDS.iter().find(|kind| kind.judged.rules.contains(rule)).unwrap().name.id(), rule.code);
             let link = format!("[`{code}`](sources/{name}.md#{code})");
             real.insert(format!("{link} | {} | {}", control.id, criteria.join(", ")));
             named.extend(*criteria);
@@ -428,8 +431,8 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
         // Rules that give the same advice share a row.
         let mut rows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for rule in rules {
-            if let Some(advice) = hint::advice(&example(rule, reason)) {
-                rows.entry(in_cells(&advice)).or_default().push(rule.code);
+            if let Some((title, advice)) = hint::advice(&example(rule, reason)) {
+                rows.entry(in_cells(title, &advice)).or_default().push(rule.code);
             }
         }
         for (row, codes) in rows {
@@ -444,22 +447,27 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
     for rule in rules {
         for hint in rule.hints.iter().filter(|_| reasons.iter().all(|reason| **reason != reason::OK)) {
             let advice = hint.advice.expect("a hint has advice");
-            table.push_str(&format!("| `{}` | `{}` | {} |\n", hint.code, rule.code, in_cells(&advice)));
+            table.push_str(&format!(
+                "| `{}` | `{}` | {} |\n",
+                hint.code,
+                rule.code,
+                in_cells(hint.title, &advice)
+            ));
         }
     }
     for rule in rules.iter().filter(|_| reasons.iter().all(|reason| **reason != reason::OK)) {
-        if let Some(advice) = &rule.improvement {
-            table.push_str(&format!("| `ok` | `{}` | {} |\n", rule.code, in_cells(advice)));
+        if let Some(Recommendation { title, advice }) = &rule.improvement {
+            table.push_str(&format!("| `ok` | `{}` | {} |\n", rule.code, in_cells(title, advice)));
         }
     }
     table
 }
 
-fn in_cells(advice: &evidence::rule::Advice) -> String {
+fn in_cells(title: &str, advice: &Advice) -> String {
     let word = |value: String| value.trim_matches('"').to_string();
     let severity = word(serde_json::to_string(&advice.severity).unwrap());
     let category = word(serde_json::to_string(&advice.category).unwrap());
-    format!("{severity} | {category} | {} | {}", advice.title, advice.remediation)
+    format!("{severity} | {category} | {title} | {}", advice.remediation)
 }
 
 /// A check with this rule and reason that did not pass.

@@ -17,7 +17,6 @@ use self::criteria::{Criteria, CriterionResult};
 use super::bar::Bar;
 use super::evidence::Evidence;
 use super::room::{self, Room};
-use super::text;
 use crate::documents::{Documents, unknown};
 
 /// Up to this total, every check is listed.
@@ -118,7 +117,7 @@ impl Group {
             reason: sanitized(&check.reason),
             reason_title: sanitized(&words::reason(&check.reason)),
             rule: sanitized(&check.rule),
-            rule_title: text::rule(&check.rule),
+            rule_title: words::rule(&check.rule).into_owned(),
             criteria: sanitized(&control.criteria(&check.rule).join(", ")),
             expected: sanitized(check.expected.as_deref().unwrap_or_default()),
             remediation: None,

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::checks::Sections;
 use super::room::Room;
-use super::text;
 
 /// The settings of a source.
 pub(super) struct SettingsPart {
@@ -38,7 +37,7 @@ pub(super) struct RulePart {
 
 impl RulePart {
     pub(super) fn title(&self) -> String {
-        text::rule(&self.code)
+        evidence_view::words::rule(&self.code).into_owned()
     }
 }
 

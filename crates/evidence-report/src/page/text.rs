@@ -38,17 +38,6 @@ pub(super) fn words_of(code: &str) -> String {
     sanitized(&first.into_iter().chain(rest).collect::<String>())
 }
 
-/// The title of a rule; for a code that this version does not know, its words.
-pub(super) fn rule(code: &str) -> String {
-    match code {
-        "two-factor-required" => "Two-factor authentication".to_owned(),
-        "two-step-verification" => "Two-step verification".to_owned(),
-        "codeowners-default-rule" => "CODEOWNERS default rule".to_owned(),
-        "user-lifecycle-log" => "Log of user accounts".to_owned(),
-        _ => words_of(code),
-    }
-}
-
 /// A text in parts, each marked if it was between backticks. An unpaired backtick stays.
 pub(super) fn marked(text: &str) -> Vec<(bool, &str)> {
     let parts: Vec<&str> = text.split('`').collect();
@@ -97,10 +86,6 @@ mod tests {
         assert_eq!(words_of("branch-protection"), "Branch protection");
         assert_eq!((plural("repository"), plural("log_group")), ("Repositories".into(), "Log groups".into()));
         assert_eq!(words_of(""), "");
-        assert_eq!(
-            (rule("audit-trail"), rule("two-factor-required")),
-            ("Audit trail".into(), "Two-factor authentication".into())
-        );
         assert_eq!(marked("Set `a: b` now"), [(false, "Set "), (true, "a: b"), (false, " now")]);
         assert_eq!(marked("a ` b"), [(false, "a ` b")]);
         assert_eq!(pieces("sources/a_b.json"), ["sources/", "a_", "b.json"]);

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use evidence::evaluate::checks_alone;
 use evidence::source::codehost::answer::{AnswerParts, classify};
-use evidence::source::codehost::codeowners::CodeOwners;
-use evidence::source::{self, CollectionItem, KINDS};
+use evidence::source::{CollectionItem, KINDS};
 use evidence_bundle::{
     Expectations, Limits, SignedBundle, SigningKey, TrustRoot, UnsignedBundle, UntrustedBundle,
 };
 use evidence_http::ParseError;
 use evidence_http::link;
 use evidence_http::retry::decide;
+use evidence_rules::codehost::codeowners::CodeOwners;
 use evidence_screen::Screen;
 
 use crate::form::repeat;
@@ -110,7 +110,7 @@ fn judgements() -> Vec<Case> {
             }
         }
     }
-    assert_eq!(known.len(), source::rules().count(), "every rule is measured: {known:?}");
+    assert_eq!(known.len(), evidence_rules::rules().count(), "every rule is measured: {known:?}");
     cases
 }
 

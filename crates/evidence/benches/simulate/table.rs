@@ -1,7 +1,8 @@
 //! The tables of docs/scale.md, made from the arithmetic.
 
 use evidence::forecast::schedule::{Phase, Terms, schedule};
-use evidence::report::format::{duration, thousands};
+use evidence::report::format::duration;
+use evidence_text::thousands;
 use jiff::SignedDuration;
 
 use super::organization::{EXEMPLARY, HALF, Organization, Run, USUAL, requests};

@@ -11,17 +11,18 @@ use evidence_bundle::document::{
 
 use crate::env::Env;
 use crate::evaluate::{self, Basis, Check, Evidence};
-use crate::framework::Framework;
-use crate::number::saturating_u64;
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::refusals::{Refusal, Refusals};
-use crate::report::format::{counted, given_up as given_up_text};
+use crate::report::format::given_up as given_up_text;
 use crate::report::{Event, ObservationResult, Reporter, Tally};
-use crate::rule::{Verdict, reason};
 use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
 use evidence_http::Asked;
+use evidence_rules::framework::Framework;
+use evidence_rules::rule::{Verdict, reason};
 use evidence_screen::{Confidence, Screen};
+use evidence_text::counted;
+use evidence_text::saturating_u64;
 
 use super::Collection;
 

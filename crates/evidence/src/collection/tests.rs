@@ -9,12 +9,13 @@ use futures_util::stream::BoxStream;
 
 use super::*;
 use crate::evaluate::Basis;
-use crate::framework::{Control, Mapping};
+use crate::evaluate::MADE_UP as RULE;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen};
 use crate::report::Quiet;
-use crate::rule::{MADE_UP as RULE, Verdict, reason};
 use crate::source::{CollectionItem, ConnectErrorKind, Plan, SessionSummary};
 use evidence_http::Meta;
+use evidence_rules::framework::{Control, Mapping};
+use evidence_rules::rule::{Verdict, reason};
 
 const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");
@@ -23,6 +24,7 @@ const SECRET: &str = "a-credential-of-this-run";
 static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
 static FRAMEWORK: Framework = Framework {
     id: "made_up",
+    name: "Made up",
     controls: &[Control { id: "C1", title: "made up", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] }],
 };
 

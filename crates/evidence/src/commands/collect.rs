@@ -20,7 +20,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
-use crate::number::saturating_u64;
 use crate::origin::Origin;
 use crate::previous;
 use crate::report::format::shell_word;
@@ -31,6 +30,7 @@ use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
 use evidence_http::{Proxy, recorded};
 use evidence_screen::{self, Screen};
+use evidence_text::saturating_u64;
 
 /// The standard variable that sets the time of a reproducible bundle.
 const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";

@@ -24,12 +24,12 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::number::saturating_u64;
 use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
 use crate::report::format::{shell_path, shell_word};
 use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use evidence_http::{Parcel, Proxy};
 use evidence_screen::{self, Screen};
+use evidence_text::saturating_u64;
 
 /// What an upload does not use of a configuration that was found. Its keys are not trusted: see [`trust::trust_root`].
 const UNUSED: &[&str] = &["sources", "bundle"];

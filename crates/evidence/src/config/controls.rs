@@ -5,8 +5,8 @@ use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
-use crate::framework::{self, Control, Mapping};
-use crate::rule::Rule;
+use evidence_rules::framework::{self, Control, Mapping};
+use evidence_rules::rule::Rule;
 
 /// The controls that a key accepts.
 pub(crate) const fn controls_of(taken: fn() -> Vec<&'static str>) -> Vocabulary {

@@ -8,9 +8,9 @@ use evidence_settings::decode::{Decoder, Fields};
 
 use super::controls::{all, controls, controls_of};
 use super::{BundleConfig, Config, UploadConfig, bundle, sources, upload};
-use crate::framework::{self, Control, Framework};
 use crate::report::format::shell_path;
 use crate::source::Configured;
+use evidence_rules::framework::{self, Control, Framework};
 
 static FRAMEWORK: Key = Key {
     name: "framework",

@@ -29,8 +29,8 @@ pub use evidence_settings::read::MAX_FILE_BYTES;
 
 pub use self::found::{ConfigFile, FOUND};
 use crate::env::Env;
-use crate::framework::{Control, Framework};
 use crate::source::Configured;
+use evidence_rules::framework::{Control, Framework};
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]

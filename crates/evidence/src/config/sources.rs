@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::framework::Control;
 use crate::source::{Configured, KEYS, KINDS};
+use evidence_rules::framework::Control;
 use evidence_settings::declare::Section;
 use evidence_settings::decode::{Decoder, Fields};
 

@@ -8,10 +8,10 @@ use evidence_bundle::document::Status;
 use super::{Finding, FindingKey, SUBJECTS_NAMED, WorstFirst};
 use crate::address::Addresses;
 use crate::collection::Collection;
-use crate::framework::Control;
 use crate::hint;
-use crate::rule::reason;
 use crate::source::place::Remedy;
+use evidence_rules::framework::Control;
+use evidence_rules::rule::reason;
 
 /// Collects the groups.
 #[derive(Debug, Default)]

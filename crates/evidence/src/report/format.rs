@@ -4,40 +4,10 @@ use std::path::Path;
 
 use evidence_bundle::text::Printable;
 use evidence_os::shell;
+use evidence_text::counted;
 use jiff::SignedDuration;
 
 use evidence_http::GivenUp;
-
-/// `53596623` as `53,596,623`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A size in decimal units, as `bundle.max_size_mb` counts: `812 B`, `12.4 kB`, `52.3 MB`.
-pub fn bytes(number: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    for (unit, size) in UNITS {
-        // From 999,950 B on, one decimal would print 1000.0 kB.
-        if number >= size - size / 20_000 {
-            let tenths = (number.saturating_mul(10) + size / 2) / size;
-            return format!("{}.{} {unit}", thousands(tenths / 10), tenths % 10);
-        }
-    }
-    format!("{number} B")
-}
-
-/// `1 repository`, `14 repositories`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(number), if number == 1 { one } else { many })
-}
 
 /// How many requests were skipped, and why.
 pub fn given_up(GivenUp { kind, failed, last, not_asked }: &GivenUp) -> String {
@@ -90,17 +60,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(thousands(0), "0");
-        assert_eq!(thousands(999), "999");
-        assert_eq!(thousands(1_000), "1,000");
-        assert_eq!(thousands(53_596_623), "53,596,623");
-        assert_eq!(bytes(0), "0 B");
-        assert_eq!(bytes(949), "949 B");
-        assert_eq!(bytes(12_449), "12.4 kB");
-        assert_eq!(bytes(999_950), "1.0 MB");
-        assert_eq!(bytes(52_300_000), "52.3 MB");
-        assert_eq!(counted(1, "file", "files"), "1 file");
-        assert_eq!(counted(2_000, "file", "files"), "2,000 files");
         assert_eq!(duration(SignedDuration::from_secs(59)), "59 s");
         assert_eq!(duration(SignedDuration::from_secs(725)), "12 min 05 s");
         assert_eq!(duration(SignedDuration::from_secs(3_725)), "1 h 02 min");

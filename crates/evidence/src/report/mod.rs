@@ -30,12 +30,12 @@ pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;
 use crate::finding::WorstFirst;
-use crate::framework::{Control, Framework};
 use crate::observation::SourceName;
 use crate::origin::Origin;
 use crate::source::{ConnectError, Plan, Scope};
 use evidence_http::GivenUp;
 pub use evidence_http::WaitReason;
+use evidence_rules::framework::{Control, Framework};
 use evidence_screen::Screen;
 use evidence_view::Since;
 

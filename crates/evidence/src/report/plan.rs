@@ -3,12 +3,13 @@
 use evidence_bundle::document::RateLimitRecord;
 use jiff::Timestamp;
 
-use super::format::{bytes, counted, duration, thousands};
+use super::format::duration;
 use super::style::{BOLD, RED, YELLOW};
-use crate::framework::Framework;
 use crate::observation::SourceName;
-use crate::rule::Rule;
 use crate::source::{ConnectError, Plan, Scope};
+use evidence_rules::framework::Framework;
+use evidence_rules::rule::Rule;
+use evidence_text::{bytes, counted, thousands};
 
 /// The plan of a collection, as the dry run prints it. `safe` screens text from a host.
 pub(super) fn text(

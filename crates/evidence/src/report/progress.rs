@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::format::thousands;
 use crate::observation::SourceName;
+use evidence_text::thousands;
 
 /// Without a terminal, progress is printed once per this many observations.
 const OBSERVATIONS_PER_LINE: u64 = 1_000;

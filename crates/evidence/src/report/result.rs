@@ -5,14 +5,15 @@ use std::io::Write as _;
 use evidence_bundle::document::{SourcePopulation, Status};
 use evidence_view::{Since, scope, words};
 
-use super::format::{bytes, counted, filled, thousands};
+use super::format::filled;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, of_status};
 use super::terminal::{State, Terminal};
 use crate::console;
 use crate::evaluate::ControlResult;
 use crate::finding::{Finding, WorstFirst};
-use crate::framework::Control;
-use crate::number::saturating_u64;
+use evidence_rules::framework::Control;
+use evidence_text::saturating_u64;
+use evidence_text::{bytes, counted, thousands};
 
 /// Wrap at the usual terminal width.
 const LINE_WIDTH: usize = 80;

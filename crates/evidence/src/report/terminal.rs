@@ -12,7 +12,6 @@ use evidence_bundle::document::RateLimitRecord;
 use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 
-use super::format::{bytes, counted, thousands};
 use super::origins;
 use super::plan::{self, rate_text};
 use super::progress::Progress;
@@ -24,6 +23,7 @@ use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::GivenUp;
 use evidence_screen::Screen;
+use evidence_text::{bytes, counted, thousands};
 
 /// How many warnings of one kind are printed; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;

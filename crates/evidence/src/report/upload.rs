@@ -7,11 +7,11 @@ use std::time::Duration;
 use evidence_bundle::text::Printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::format::bytes;
 use super::style::{BOLD, DIM, GREEN, YELLOW};
 use super::terminal::{State, Terminal};
 use super::wait::again_text;
 use crate::console;
+use evidence_text::bytes;
 
 /// An event of an upload.
 #[derive(Debug)]

@@ -33,16 +33,17 @@ use zeroize::Zeroizing;
 
 use self::place::{Place, Remedy};
 use crate::env::Env;
-use crate::framework::Control;
-use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;
-use crate::rule::{Reason, Rule, reason};
 use evidence_http::{Asked, GivenUp};
+use evidence_rules::SourceRules;
+use evidence_rules::framework::Control;
+use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
 use evidence_settings::declare::Key;
 use evidence_settings::decode::{Decoder, Fields};
+use evidence_text::saturating_u64;
 
 /// Declares the sources: the list, and the keys of their sections in the same order.
 macro_rules! kinds {
@@ -61,10 +62,8 @@ kinds![codehost, cloud, altcloud];
 pub struct SourceKind {
     /// Its name.
     pub name: SourceName,
-    /// Its rules, in the order of documents.
-    pub rules: &'static [&'static Rule],
-    /// The reasons that any of its checks can have.
-    pub reasons: &'static [&'static Reason],
+    /// Its rules and their reasons.
+    pub judged: &'static SourceRules,
     /// The calls it makes.
     pub calls: &'static [Endpoint],
     /// The page where the setting of a check is changed.
@@ -76,26 +75,9 @@ pub struct SourceKind {
     pub(crate) decode: Decode,
 }
 
-impl SourceKind {
-    /// Every reason that is specific to this source: those of its rules, then those of any check.
-    pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
-        self.rules.iter().flat_map(|rule| rule.reasons).chain(self.reasons).copied()
-    }
-}
-
 /// See [`SourceKind::decode`].
 pub(crate) type Decode =
     fn(&mut Decoder<'_, '_>, &Fields, Option<&[&'static Control]>) -> Option<Arc<dyn Configured>>;
-
-/// Every rule of every source.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    KINDS.iter().flat_map(|kind| kind.rules.iter().copied())
-}
-
-/// Every reason, the shared ones first.
-pub fn reasons() -> impl Iterator<Item = &'static Reason> {
-    reason::SHARED.iter().copied().chain(KINDS.iter().flat_map(|kind| kind.reasons()))
-}
 
 /// A configured source: its section in a valid configuration.
 pub trait Configured: Any + fmt::Debug + Send + Sync {

@@ -3,7 +3,7 @@
 use evidence_bundle::document::RateLimitRecord;
 
 use crate::observation::SourceName;
-use crate::rule::Rule;
+use evidence_rules::rule::Rule;
 
 /// The plan of a collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

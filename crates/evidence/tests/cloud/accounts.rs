@@ -1,6 +1,6 @@
 //! Several accounts in one run: each has its own role, directory and subjects, and none affects the others.
 
-use evidence::rule::Status::{Fail, NotVerifiable, Pass};
+use evidence_rules::rule::Status::{Fail, NotVerifiable, Pass};
 use sandbox::cloud::{
     Body, Cloud, Fault, FaultKind, LogGroup, PasswordPolicy, Principal, Role, Server, Trail,
 };

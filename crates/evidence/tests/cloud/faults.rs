@@ -1,6 +1,6 @@
 //! Faults and throttling: temporary faults leave no trace, and lasting faults cost only what they hit.
 
-use evidence::rule::Status::{NotVerifiable, Pass};
+use evidence_rules::rule::Status::{NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, LogGroup, Principal, Throttle};
 
 use crate::{ACCOUNT, Collected, KEY, SECRET, Setup, TWO_REGIONS, USER, asked, collect, collect_from, good};

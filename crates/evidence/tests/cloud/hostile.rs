@@ -1,6 +1,6 @@
 //! Answers that the source must reject: names that lead elsewhere, endless lists, impossible numbers.
 
-use evidence::rule::Status::{Fail, NotVerifiable, Pass};
+use evidence_rules::rule::Status::{Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, Trail};
 use serde_json::{Value, json};
 

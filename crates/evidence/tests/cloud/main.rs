@@ -30,10 +30,10 @@ use evidence::env::{Clock, Env};
 use evidence::evaluate;
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
-use evidence::rule::Status;
 use evidence::source::{
     CollectionItem, ConnectError, Member, Plan, PopulationScope, SessionSummary, Surroundings,
 };
+use evidence_rules::rule::Status;
 use evidence_screen::Screen;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -245,7 +245,7 @@ impl Collected {
         }
     }
 
-    fn check(&mut self, rule: &str, subject: &str, verdict: &evidence::rule::Verdict) {
+    fn check(&mut self, rule: &str, subject: &str, verdict: &evidence_rules::rule::Verdict) {
         let (subject, reason) = (subject.to_string(), verdict.reason.code.to_string());
         self.checks.push((rule.to_string(), subject, verdict.status, reason));
     }

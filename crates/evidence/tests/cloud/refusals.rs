@@ -1,6 +1,6 @@
 //! Refusals: each call denied, empty accounts, a region that is not enabled.
 
-use evidence::rule::Status::{self, Fail, NotVerifiable, Pass};
+use evidence_rules::rule::Status::{self, Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, Principal};
 use serde_json::json;
 

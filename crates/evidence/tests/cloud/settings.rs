@@ -1,6 +1,6 @@
 //! Collection without refusals: settings, regions, pages, and the limits set in the configuration.
 
-use evidence::rule::Status::{Fail, NotApplicable, NotVerifiable, Pass};
+use evidence_rules::rule::Status::{Fail, NotApplicable, NotVerifiable, Pass};
 use sandbox::cloud::{LogGroup, PasswordPolicy, Trail};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! What a trail must do besides logging: deliver its files, and record management events.
 
-use evidence::rule::Status::{self, Fail, NotVerifiable, Pass};
+use evidence_rules::rule::Status::{self, Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Cloud, Fault, FaultKind, LogGroup, Principal, Trail};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 //! moved repositories. The tool must not omit anything silently, or assume what an answer does not say.
 
 use evidence::observation::Seen;
-use evidence::rule::reason;
+use evidence_rules::rule::reason;
 use sandbox::replay::{Recording, Replay};
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use evidence::env::Clock;
 use evidence::exit::Exit;
-use evidence::rule::Status;
+use evidence_rules::rule::Status;
 use jiff::Timestamp;
 use sandbox::codehost::{CodeHost, Limits};
 use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server, large_organization};

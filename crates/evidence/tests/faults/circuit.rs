@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use evidence::env::Clock;
 use evidence::exit::Exit;
-use evidence::rule::Status;
+use evidence_rules::rule::Status;
 use jiff::Timestamp;
 use sandbox::codehost::CodeHost;
 use sandbox::{Body, DEMO_TOKEN, Fault, FaultKind, Server, large_organization};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use evidence::env::Clock;
-use evidence::rule::Status;
 use evidence::source::{ConnectError, ConnectErrorKind};
+use evidence_rules::rule::Status;
 use jiff::Timestamp;
 use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Role, Ruleset, Token};
 use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server};

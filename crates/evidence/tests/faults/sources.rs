@@ -4,8 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use evidence::env::Clock;
-use evidence::rule::Status;
 use evidence::source::ConnectError;
+use evidence_rules::rule::Status;
 use jiff::Timestamp;
 use sandbox::Fault;
 use sandbox::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, Trail};

@@ -8,7 +8,6 @@ use evidence_view::{ControlHead, sanitized};
 
 use crate::page::bar::Bar;
 use crate::page::room::{self, Room};
-use crate::page::text;
 
 /// A criterion, with the counts of the checks that are commonly filed under it.
 pub(in super::super) struct CriterionResult {
@@ -79,7 +78,7 @@ impl Criteria {
 fn result(id: String, rules: BTreeMap<(String, String), Counts>) -> CriterionResult {
     let counts = sum(rules.values().copied());
     let rule = |((control, code), counts): ((String, String), Counts)| RuleResult {
-        title: text::rule(&code),
+        title: words::rule(&code).into_owned(),
         control,
         counts,
         bar: Bar::new(counts),

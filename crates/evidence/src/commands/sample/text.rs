@@ -10,9 +10,9 @@ use evidence_view::{Drawn, words};
 use super::{Rows, created, filters};
 use crate::cli::SampleArgs;
 use crate::console;
-use crate::number::saturating_u64;
-use crate::report::format::{counted, thousands};
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
+use evidence_text::saturating_u64;
+use evidence_text::{counted, thousands};
 
 pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
     console::stdout().write_all(text(args, bundle, rows).as_bytes())

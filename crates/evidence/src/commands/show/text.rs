@@ -13,10 +13,11 @@ use tempfile::SpooledTempFile;
 
 use super::{Control, Row, Summary, spooled};
 use crate::finding::{Finding, FindingKey};
-use crate::number::saturating_u64;
-use crate::report::format::{counted, filled, thousands};
+use crate::report::format::filled;
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
 use crate::source::place::Remedy;
+use evidence_text::saturating_u64;
+use evidence_text::{counted, thousands};
 
 /// Longer subjects push their line out of the column.
 const SUBJECT_WIDTH: usize = 40;

@@ -7,10 +7,10 @@ use url::Url;
 use super::access::Access;
 use super::calls::{ACTIVITIES, ASSIGNMENTS, MIB, Paged, ROLES, USERS, USERS_OF_DOMAIN};
 use super::listing::{FirstPage, Listing, ListingError, Period, Recorded, Whose};
-use super::record::{Assignment, Role, User};
 use super::wire::{Activity, Page};
 use evidence_http::call::encoded;
 use evidence_http::{FailureKind, Request, RequestFailure, recorded};
+use evidence_rules::altcloud::record::{Assignment, Role, User};
 
 /// After this many consecutive empty pages, a listing that has a next page is assumed to loop. Logs have some empty
 /// pages.

@@ -1,7 +1,7 @@
 //! The kinds of artifacts, and the rules that use each.
 
-use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use crate::observation::ArtifactKind;
+use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 
 /// `two_step_verification.json`
 pub(super) static TWO_STEP: ArtifactKind =

@@ -5,13 +5,13 @@ use jiff::Timestamp;
 
 use super::interpret::{self, Users};
 use super::listing::{Listing, Period, Whose};
-use super::record::{Assignment, Role, User};
 use super::scopes::OAuthScope;
 use super::subject;
 use super::wire::{self, Activity, Page, TokenAnswer};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Meta};
+use evidence_rules::altcloud::record::{Assignment, Role, User};
 
 /// A paginated listing.
 pub(super) struct Paged<T: 'static> {

@@ -6,15 +6,15 @@ use super::api::Api;
 use super::calls::EVENTS;
 use super::interpret::{self, Users};
 use super::listing::{Listing, ListingError, Recorded};
-use super::record::{Assignment, Role, User};
-use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use super::scopes::OAuthScope;
 use super::wire::Activity;
 use super::{AltCloudSession, connect};
-use crate::number::saturating_u64;
-use crate::report::format::counted;
 use crate::source::{CollectionItem, Configured, Member, PopulationScope};
 use evidence_bundle::document;
+use evidence_rules::altcloud::record::{Assignment, Role, User};
+use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_text::counted;
+use evidence_text::saturating_u64;
 
 /// The roles and their assignments.
 pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);

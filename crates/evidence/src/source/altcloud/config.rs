@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
-use crate::framework::Control;
 use crate::origin::OwnHosts;
-use crate::rule::Rule;
 use crate::source::Configured;
+use evidence_rules::altcloud as rules;
+use evidence_rules::framework::Control;
+use evidence_rules::rule::Rule;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -25,7 +25,7 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 };
 
 /// The controls this source can serve.
-static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
+static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
 
 /// The provider's alias for the administrator's own customer.
 const MY_CUSTOMER: &str = "my_customer";
@@ -195,7 +195,7 @@ pub(super) fn decode(
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;

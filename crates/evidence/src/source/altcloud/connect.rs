@@ -19,7 +19,6 @@ use super::config::AltCloudConfig;
 use super::dialect::TokenExchange;
 use super::interpret::why;
 use super::listing::{ListingError, Period, Recorded, Whose};
-use super::record::{Role, User};
 use super::scopes::OAuthScope;
 use super::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
 use super::wire::{Activity, TokenAnswer};
@@ -30,6 +29,7 @@ use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Client, ClientSettings, Meta, Proxy};
+use evidence_rules::altcloud::record::{Role, User};
 
 /// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);

@@ -9,20 +9,20 @@ use super::NAME;
 use super::answer::says_disabled;
 use super::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
 use super::listing::{Listing, ListingError, Period, Whose};
-use super::record::{
-    AdminEvent, AdminRoles, Administrator, Assignment, AssignmentRecord, EventListing, Parameters, Role,
-    TwoStepVerification, User, UserLifecycle, UserListing,
-};
-use super::rules::lifecycle as lifecycle_log;
-use super::rules::two_step::TwoStepFacts;
-use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
 use super::wire::Activity;
-use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
-use crate::rule::reason;
 use crate::source::{CollectionItem, Plan};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Asked, Refused};
+use evidence_rules::altcloud::lifecycle as lifecycle_log;
+use evidence_rules::altcloud::record::{
+    AdminEvent, AdminRoles, Administrator, Assignment, AssignmentRecord, EventListing, Parameters, Role,
+    TwoStepVerification, User, UserLifecycle, UserListing,
+};
+use evidence_rules::altcloud::two_step::TwoStepFacts;
+use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
+use evidence_rules::rule::reason;
+use evidence_text::saturating_u64;
 
 /// The display name of the listing of roles.
 pub(super) const ROLES: &str = "administrator roles";

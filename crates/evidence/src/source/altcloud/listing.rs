@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::record::Extent;
 use super::scopes::OAuthScope;
 use super::wire::Page;
 use evidence_http::{self, Answered, Asked, Meta, Refused, RequestFailure};
+use evidence_rules::altcloud::record::Extent;
 
 /// Why something could not be read.
 #[derive(Debug, Clone)]
@@ -99,9 +99,9 @@ impl<T> Listing<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::User;
     use super::*;
     use evidence_http::FailureKind;
+    use evidence_rules::altcloud::record::User;
 
     #[test]
     fn how_much_was_read() {

@@ -21,8 +21,6 @@ mod dialect;
 mod interpret;
 mod listing;
 mod place;
-mod record;
-pub mod rules;
 mod scopes;
 mod service_account;
 mod subject;
@@ -39,7 +37,6 @@ use self::calls::{ACTIVITIES, EVENTS};
 use self::config::AltCloudConfig;
 use self::connect::Firsts;
 use self::listing::{Period, Recorded};
-use self::rules::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use self::scopes::OAuthScope;
 use self::wire::Activity;
 use super::{
@@ -47,10 +44,11 @@ use super::{
     estimate,
 };
 use crate::env::Env;
-use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::origin::{NamedBy, Origin};
-use crate::rule::Rule;
+use evidence_rules::altcloud::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_rules::rule::Rule;
+use evidence_text::saturating_u64;
 
 /// The name of this source.
 pub const NAME: SourceName = SourceName::new("altcloud");
@@ -58,8 +56,7 @@ pub const NAME: SourceName = SourceName::new("altcloud");
 /// This source.
 pub static KIND: SourceKind = SourceKind {
     name: NAME,
-    rules: rules::ALL,
-    reasons: &[],
+    judged: &evidence_rules::altcloud::RULES,
     calls: calls::CALLS,
     page: place::page,
     remedy: crate::source::place::no_remedy,

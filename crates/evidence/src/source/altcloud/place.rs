@@ -1,7 +1,7 @@
 //! The pages of the admin console.
 
-use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use crate::source::place::Place;
+use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 
 /// The page of a setting: the same for every customer, because the console shows that of the signed-in administrator.
 pub(super) fn page(place: &Place<'_>) -> Option<String> {
@@ -22,7 +22,7 @@ mod tests {
     fn each_rule_has_its_page() {
         let of =
             |rule| page(&Place { api_url: "https://admin.googleapis.com", rule, subject: "acme.example" });
-        for rule in super::super::rules::ALL {
+        for rule in evidence_rules::altcloud::RULES.rules {
             assert!(of(rule.code).is_some(), "{}", rule.code);
         }
         assert_eq!(of("two-step-verification").unwrap(), "https://admin.google.com/ac/security/2sv");

@@ -2,8 +2,8 @@
 //!
 //! Every scope ends in `readonly`.
 
-use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
-use crate::rule::Rule;
+use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_rules::rule::Rule;
 
 /// A scope delegated to the service account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

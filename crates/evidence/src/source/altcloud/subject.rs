@@ -1,10 +1,10 @@
 //! How the provider's answers name the customer that they are about. Users and events name it; roles and their
 //! assignments do not.
 
-use super::record::User;
 use super::wire::{Activity, ActivityId, Page};
-use crate::observation::Field;
 use evidence_http::{AskedAbout, Subject};
+use evidence_rules::altcloud::record::User;
+use evidence_rules::field::Field;
 
 /// The provider's name for the customer of the administrator.
 const ALIAS: &str = "my_customer";

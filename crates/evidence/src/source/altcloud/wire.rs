@@ -9,10 +9,11 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::record::{Actor, Assignment, Role, User};
-use crate::json::{Object, object, section, sections};
-use crate::observation::Field;
+use crate::json::{Object, object};
 use evidence_http::ParseError;
+use evidence_rules::altcloud::record::{Actor, Assignment, Role, User};
+use evidence_rules::field::Field;
+use evidence_rules::shape::{section, sections};
 
 /// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]

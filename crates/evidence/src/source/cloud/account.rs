@@ -9,13 +9,13 @@ use super::config::{CloudConfig, Extent};
 use super::endpoint::Region;
 use super::found::{not_asked, unread};
 use super::interpret::{Policy, ReadResult, Unread};
-use super::record::{AccountSummary, Trail};
 use super::trails::Known;
 use super::wire::LogGroupPage;
-use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::Asked;
+use evidence_rules::cloud::record::{AccountSummary, Trail};
+use evidence_text::saturating_u64;
 
 /// The number of accounts to read concurrently.
 pub(super) const ACCOUNTS_AT_ONCE: usize = 4;

@@ -19,13 +19,13 @@ use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::login::{Login, Renewal};
-use super::record::{AccountSummary, EventSelectors, PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::subject;
 use super::wire::{Caller, LogGroupPage, RoleLogin};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
 use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
+use evidence_rules::cloud::record::{AccountSummary, EventSelectors, PasswordPolicy, Trail, TrailStatus};
 
 /// The maximum number of requests in flight per host. The provider allows five to ten such calls per second.
 const MAXIMUM_CONCURRENCY: usize = 5;

@@ -1,7 +1,7 @@
 //! The kinds of artifacts, and the rules that use each.
 
-use super::rules::{self, AUDIT_TRAIL};
 use crate::observation::ArtifactKind;
+use evidence_rules::cloud::{self as rules, AUDIT_TRAIL};
 
 /// `password_policy.json`
 pub(super) static PASSWORD_POLICY: ArtifactKind =

@@ -10,21 +10,21 @@ use super::artifact::{
 };
 use super::endpoint::{Protocol, Region, Service};
 use super::found::observation;
-use super::record::{
-    AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord,
-    RegionLogGroups, Trail, TrailStatus,
-};
-use super::rules::password;
-use super::rules::retention::Retention;
-use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use super::subject;
 use super::trails;
 use super::wire::{self, Caller, LogGroupPage, RoleLogin};
 use crate::observation::{ArtifactKind, Inspection, Seen};
-use crate::rule::{Verdict, reason};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Meta};
+use evidence_rules::cloud::password;
+use evidence_rules::cloud::record::{
+    AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord,
+    RegionLogGroups, Trail, TrailStatus,
+};
+use evidence_rules::cloud::retention::Retention;
+use evidence_rules::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
+use evidence_rules::rule::{Verdict, reason};
 
 /// A call and its service.
 pub(super) struct Action<T: 'static> {

@@ -26,19 +26,21 @@ use super::endpoint::{Region, Service};
 use super::found::{host_error, not_asked, not_found, observation, unread_reason};
 use super::interpret::{self, Policy, ReadResult, Unread};
 use super::log_groups::RegionGroups;
-use super::record::{AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
-use super::rules::password::{self, PASSWORD_POLICY_MISSING};
-use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
-use super::rules::{self, AUDIT_TRAIL};
 use super::trails::{self, Known, TrailHome};
 use super::{CloudSession, NAME};
-use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
-use crate::report::format::counted;
-use crate::rule::{Verdict, reason};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::{Meta, recorded};
+use evidence_rules::cloud::password::{self, PASSWORD_POLICY_MISSING};
+use evidence_rules::cloud::record::{
+    AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus,
+};
+use evidence_rules::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
+use evidence_rules::cloud::{self as rules, AUDIT_TRAIL};
+use evidence_rules::rule::{Verdict, reason};
+use evidence_text::counted;
+use evidence_text::saturating_u64;
 
 /// The kinds of accounts and regions in the population.
 pub(super) const ACCOUNT: &str = "account";

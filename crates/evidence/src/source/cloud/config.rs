@@ -16,13 +16,13 @@ use self::keys::{
     TIMEOUT_SECONDS, TRAILS,
 };
 use super::endpoint::Region;
-use super::rules;
 use super::scope;
 use crate::config::controls::{self, controls_of, served_by};
-use crate::framework::Control;
-use crate::rule::Rule;
 use crate::source::Configured;
 use evidence_http::single_line;
+use evidence_rules::cloud as rules;
+use evidence_rules::framework::Control;
+use evidence_rules::rule::Rule;
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -36,7 +36,7 @@ pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 const CHAINED: u32 = 3_600;
 
 /// The controls this source can serve.
-pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
+pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
 
 /// `sources.cloud`
 #[derive(Debug, Clone)]
@@ -147,7 +147,7 @@ pub(super) fn decode(
     let places = places(decoder, fields, endpoint_url.is_some() || bad_url);
     let trails = checked(decoder, fields, &TRAILS, scope::check_trail);
     let log_groups = checked(decoder, fields, &LOG_GROUPS, scope::check_log_group);
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);

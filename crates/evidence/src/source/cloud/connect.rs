@@ -21,8 +21,6 @@ use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, REGION_VARI
 use super::endpoint::{Region, Service};
 use super::found::host_error;
 use super::interpret::{self, ReadResult, Unread, words};
-use super::rules;
-use super::rules::reason::{REGION_NOT_ENABLED, ROLE_NOT_ASSUMED};
 use super::scope::common_beginning;
 use super::sign::{ACCESS_KEY_ID, CredentialError, Credentials, SECRET_ACCESS_KEY, SESSION_TOKEN};
 use super::wire::{Caller, LogGroupPage};
@@ -31,13 +29,15 @@ use crate::clock;
 use crate::credential;
 use crate::env::Env;
 use crate::observation::Failed;
-use crate::rule::reason;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
     Answered, CallError, FailureKind, HelpTarget, Obstacle, Refused, RequestFailure, recorded,
 };
 use evidence_os::secret::how_to_set;
+use evidence_rules::cloud as rules;
+use evidence_rules::cloud::reason::{REGION_NOT_ENABLED, ROLE_NOT_ASSUMED};
+use evidence_rules::rule::reason;
 
 /// The credentials in the configured variables.
 pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials, ConnectError> {

@@ -12,11 +12,11 @@ use super::connect::{no_address, warning};
 use super::endpoint::{Region, Service};
 use super::found::{observation, unread_reason};
 use super::interpret::{self, Unread};
-use super::rules::reason::REGION_NOT_ENABLED;
-use super::rules::trail::{Criterion, TrailFacts, delivery};
 use super::trails::{Known, TrailHome};
 use crate::observation::Observation;
 use evidence_http::{recorded, single_line};
+use evidence_rules::cloud::reason::REGION_NOT_ENABLED;
+use evidence_rules::cloud::trail::{Criterion, TrailFacts, delivery};
 
 impl Account {
     /// The other regions in which a trail of all regions delivers; `None` if it cannot pass, or has no address.

@@ -2,9 +2,9 @@
 
 use super::NAME;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
-use crate::rule::{Reason, reason};
 use crate::source::CollectionItem;
 use evidence_http::{Asked, single_line};
+use evidence_rules::rule::{Reason, reason};
 
 /// An observation of this source.
 pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {

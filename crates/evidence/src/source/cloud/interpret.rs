@@ -6,12 +6,12 @@
 use super::answer::{RefusalMeaning, said};
 use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS};
 use super::endpoint::Region;
-use super::record::PasswordPolicy;
-use super::rules::reason::REGION_NOT_ENABLED;
 use crate::observation::{Failed, Seen};
-use crate::rule::{Reason, reason};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Answered, CallError, Meta, Refused};
+use evidence_rules::cloud::reason::REGION_NOT_ENABLED;
+use evidence_rules::cloud::record::PasswordPolicy;
+use evidence_rules::rule::{Reason, reason};
 
 /// The result of one call: the answer, or why it could not be read.
 pub(super) type ReadResult<T> = Result<(T, Meta), Unread>;

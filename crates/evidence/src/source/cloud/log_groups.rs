@@ -14,16 +14,16 @@ use super::connect::log_group_page;
 use super::endpoint::Region;
 use super::found::{host_error, not_found, observation, unread};
 use super::interpret::{ReadResult, Unread};
-use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
-use super::rules::LOG_RETENTION;
-use super::rules::retention::Retention;
 use super::scope;
 use super::wire::LogGroupPage;
-use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
-use crate::report::format::thousands;
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Asked, Meta, recorded};
+use evidence_rules::cloud::LOG_RETENTION;
+use evidence_rules::cloud::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
+use evidence_rules::cloud::retention::Retention;
+use evidence_text::saturating_u64;
+use evidence_text::thousands;
 
 /// The maximum number of pages of log groups per region: enough for the maximum number of groups, at the provider's 50
 /// per page. A longer listing is assumed to be endless.

@@ -26,9 +26,7 @@ mod interpret;
 mod log_groups;
 mod login;
 mod place;
-mod record;
 mod regions;
-pub mod rules;
 mod scope;
 mod sign;
 mod subject;
@@ -54,10 +52,10 @@ use super::{
     estimate,
 };
 use crate::env::Env;
-use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::origin::Origin;
-use crate::rule::Rule;
+use evidence_rules::rule::Rule;
+use evidence_text::saturating_u64;
 
 /// The name of this source.
 pub const NAME: SourceName = SourceName::new("cloud");
@@ -65,8 +63,7 @@ pub const NAME: SourceName = SourceName::new("cloud");
 /// The static description of this source.
 pub static KIND: SourceKind = SourceKind {
     name: NAME,
-    rules: rules::ALL,
-    reasons: rules::reason::ALL,
+    judged: &evidence_rules::cloud::RULES,
     calls: calls::CALLS,
     page: place::page,
     remedy: place::remedy,

@@ -3,9 +3,9 @@
 use url::Url;
 
 use super::endpoint::{Partition, Region};
-use super::rules::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, trail};
-use crate::rule::Reason;
 use crate::source::place::{Place, Remedy};
+use evidence_rules::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, trail};
+use evidence_rules::rule::Reason;
 
 /// The reasons that a new trail removes.
 const BY_TRAIL: [&Reason; 3] =
@@ -63,7 +63,7 @@ fn region(place: &Place<'_>) -> Option<Region> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::reason;
+    use evidence_rules::rule::reason;
 
     #[test]
     fn each_setting_has_its_page_and_region() {

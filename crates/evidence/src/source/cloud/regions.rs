@@ -5,9 +5,9 @@ use super::account::{Account, Opened};
 use super::calls::DESCRIBE_REGIONS;
 use super::collect::REGION;
 use super::endpoint::Region;
-use crate::number::saturating_u64;
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
+use evidence_text::saturating_u64;
 
 /// The name of the list of enabled regions in documents.
 const REGION_LISTING: &str = "region_listing";

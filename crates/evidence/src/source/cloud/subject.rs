@@ -1,10 +1,10 @@
 //! How the provider's answers name the account, region or trail that they are about. An answer to another request, from
 //! a proxy or a stand-in for the provider, must not become evidence about this one.
 
-use super::record::{EventSelectors, LogGroup, Trail};
 use super::scope::Arn;
 use super::wire::{LogGroupPage, RoleLogin};
 use evidence_http::Subject;
+use evidence_rules::cloud::record::{EventSelectors, LogGroup, Trail};
 
 /// The subject of a request to a region.
 pub(super) fn of_region(account: &str, region: &str) -> String {

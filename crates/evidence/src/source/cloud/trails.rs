@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use evidence_bundle::path::encode_component;
 
 use super::endpoint::Region;
-use super::record::Trail;
 use super::scope::{self, Arn};
 use evidence_http::single_line;
+use evidence_rules::cloud::record::Trail;
 
 /// A trail, and a region that showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +137,7 @@ pub(super) fn file_stems(trails: &[Known]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::Field;
+    use evidence_rules::field::Field;
 
     fn region(name: &str) -> Region {
         Region::new(name).unwrap()

@@ -9,13 +9,15 @@ use evidence_bundle::text::Printable;
 use serde::Deserialize;
 
 use super::endpoint::Region;
-use super::record::{AccountSummary, EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
 use crate::json::{Object, object};
-use crate::observation::Field;
 use evidence_http::ParseError;
+use evidence_rules::cloud::record::{
+    AccountSummary, EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus,
+};
+use evidence_rules::field::Field;
 
 /// The provider's own limit for an ARN, in bytes.
 const MAXIMUM_ARN: usize = 2_048;

@@ -6,8 +6,8 @@ use url::Url;
 
 use super::calls::{PAGE_SIZE, REPOSITORIES};
 use super::wire;
-use crate::number::saturating_u64;
 use evidence_http::{Answered, Call, CallError, Client, FailureKind, Meta, RequestFailure, link};
+use evidence_text::saturating_u64;
 
 /// After more than this many consecutive empty pages, a listing that has a next page is assumed to loop.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;

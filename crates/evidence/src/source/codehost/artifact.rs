@@ -1,7 +1,7 @@
 //! The kinds of artifacts, and the rules that use each.
 
-use super::rules::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE, TWO_FACTOR_REQUIRED};
 use crate::observation::ArtifactKind;
+use evidence_rules::codehost::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE, TWO_FACTOR_REQUIRED};
 
 /// `org_settings.json`
 pub(super) static ORGANIZATION_SETTINGS: ArtifactKind =

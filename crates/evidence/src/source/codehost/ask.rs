@@ -9,12 +9,12 @@ use super::calls::{BRANCH, CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOS
 use super::directories::Directories;
 use super::interpret::{self, RepositoryName};
 use super::owners::{self, CodeownersReading, FoundFile};
-use super::record::{BranchState, Ruleset};
-use super::rules::branch_protection::{Classic, Rules, Unread};
 use super::wire::{Contents, File, NotAFile, Repository};
 use crate::observation::{Observation, Seen};
 use evidence_http::retry::Class;
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
+use evidence_rules::codehost::branch_protection::{Classic, Rules, Unread};
+use evidence_rules::codehost::record::{BranchState, Ruleset};
 
 /// Additional results of reading the classic rule.
 pub(super) struct ClassicReading {

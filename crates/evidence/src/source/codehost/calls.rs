@@ -10,12 +10,14 @@ use std::sync::{Arc, LazyLock};
 use super::answer::said;
 use super::interpret::{self, RepositoryName};
 use super::owners;
-use super::record::{BranchProtection, BranchRule, BranchState, CodeownersErrors, Ruleset};
-use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
 use super::subject;
 use super::wire::{self, Contents, Listing, Organization, Repository, User};
-use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
+use evidence_rules::codehost::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
+use evidence_rules::codehost::record::{
+    BranchProtection, BranchRule, BranchState, CodeownersErrors, Ruleset,
+};
+use evidence_text::saturating_u64;
 
 use crate::source::endpoint::{Endpoint, endpoint};
 use crate::source::{CollectionItem, PopulationScope};

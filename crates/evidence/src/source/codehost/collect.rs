@@ -12,21 +12,21 @@ use super::config::{Branch, FALLBACK_BRANCH};
 use super::interpret::{self, RepositoryName};
 use super::owners::FoundFile;
 use super::population::Population;
-use super::record::Ruleset;
 use super::repository::{Details, Origin, ScopedRepository};
-use super::rules::branch_protection::{
-    Facts, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
-};
-use super::rules::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
 use super::shared::{Gone, Turn};
 use super::topic::Topic;
 use super::{CodeHostSession, artifact};
-use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
-use crate::report::format::{counted, thousands};
-use crate::rule::{Status, Verdict, reason};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::recorded;
+use evidence_rules::codehost::branch_protection::{
+    Facts, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
+};
+use evidence_rules::codehost::record::Ruleset;
+use evidence_rules::codehost::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
+use evidence_rules::rule::{Status, Verdict, reason};
+use evidence_text::saturating_u64;
+use evidence_text::{counted, thousands};
 
 /// How many observations may be prepared per request in flight. A slow answer should hold back only the results behind it;
 /// with a window as small as the number of requests, it would hold back the requests too.

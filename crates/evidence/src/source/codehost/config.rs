@@ -14,12 +14,12 @@ use url::Url;
 use self::exclude::EXCLUDE;
 pub use self::exclude::Excluded;
 use super::names;
-use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
-use crate::framework::Control;
 use crate::origin::OwnHosts;
-use crate::rule::Rule;
 use crate::source::Configured;
+use evidence_rules::codehost as rules;
+use evidence_rules::framework::Control;
+use evidence_rules::rule::Rule;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
 use evidence_settings::problem::Complaint;
@@ -33,7 +33,7 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 };
 
 /// The controls this source can serve.
-static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
+static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
 
 /// `sources.codehost`
 #[derive(Debug, Clone)]
@@ -320,7 +320,7 @@ pub(super) fn decode(
         of_organization(decoder, org.as_ref(), entries, |excluded: &mut Excluded| &mut excluded.pattern)
     });
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);

@@ -14,7 +14,6 @@ use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
 use super::preflight::Preflight;
-use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
 use super::shared::Shared;
 use super::token::{EXPECTED, Token};
@@ -23,11 +22,12 @@ use super::{CodeHostSession, NAME, wire};
 use crate::clock;
 use crate::credential;
 use crate::env::Env;
-use crate::observation::Field;
 use crate::report::{Event, SourceWatch};
 use crate::source::{Configured, ConnectError, Surroundings};
 use evidence_http::{Answered, CallError, Client, ClientSettings, FailureKind, Meta, Proxy, recorded};
 use evidence_os::secret::how_to_set;
+use evidence_rules::codehost::TWO_FACTOR_REQUIRED;
+use evidence_rules::field::Field;
 
 /// Warn if the token expires within this many days, because scheduled runs will then fail.
 const EXPIRY_WARNING_DAYS: i64 = 7;

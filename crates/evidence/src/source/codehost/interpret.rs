@@ -9,15 +9,18 @@ use evidence_bundle::document::Warning;
 use evidence_bundle::path::encode_component;
 
 use super::answer::{Denial, RefusalMeaning, said};
-use super::record::{BranchProtection, BranchRule, BranchRules, BranchState, OrganizationSettings, Ruleset};
-use super::rules::branch_protection::{
-    BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
-};
-use super::{NAME, artifact, rules};
+use super::{NAME, artifact};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
-use crate::rule::{Verdict, reason};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Meta, Refused, RequestFailure};
+use evidence_rules::codehost as rules;
+use evidence_rules::codehost::branch_protection::{
+    BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
+};
+use evidence_rules::codehost::record::{
+    BranchProtection, BranchRule, BranchRules, BranchState, OrganizationSettings, Ruleset,
+};
+use evidence_rules::rule::{Verdict, reason};
 
 /// The request got no answer.
 pub(super) fn failed(what: &str, failure: &RequestFailure) -> Seen {

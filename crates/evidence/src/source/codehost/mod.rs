@@ -15,7 +15,6 @@ mod artifact;
 mod ask;
 mod backlog;
 mod calls;
-pub mod codeowners;
 mod collect;
 pub mod config;
 mod connect;
@@ -30,9 +29,7 @@ mod place;
 mod plan;
 mod population;
 mod preflight;
-pub mod record;
 mod repository;
-pub mod rules;
 mod scopes;
 mod shared;
 mod subject;
@@ -52,7 +49,6 @@ use self::api::Api;
 use self::config::{CodeHostConfig, Repositories};
 use self::named::NamedRepository;
 use self::preflight::Preflight;
-use self::record::OrganizationSettings;
 use self::scopes::Scopes;
 use self::shared::Shared;
 use self::topic::Topic;
@@ -62,9 +58,10 @@ use super::{
 use crate::env::Env;
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
 use crate::origin::Origin;
-use crate::rule::Rule;
 use evidence_http::cache::Cache;
 use evidence_http::{Asked, Client, Meta};
+use evidence_rules::codehost::record::OrganizationSettings;
+use evidence_rules::rule::Rule;
 
 /// The kind of a repository in the population.
 const MEMBER: &str = "repository";
@@ -75,8 +72,7 @@ pub const NAME: SourceName = SourceName::new("codehost");
 /// The static description of this source.
 pub static KIND: SourceKind = SourceKind {
     name: NAME,
-    rules: rules::ALL,
-    reasons: rules::reason::ALL,
+    judged: &evidence_rules::codehost::RULES,
     calls: calls::CALLS,
     page: place::page,
     remedy: place::remedy,

@@ -7,16 +7,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
-use super::codeowners::{self, CodeOwners};
 use super::interpret::{RepositoryName, broken, failed};
-use super::record::{CodeownersError, CodeownersErrors, CodeownersFile};
 use super::wire::{File, NotAFile};
-use super::{NAME, artifact, rules};
-use crate::number::saturating_u64;
+use super::{NAME, artifact};
 use crate::observation::{Inspection, Observation, Seen};
-use crate::report::format::counted;
-use crate::rule::Verdict;
 use evidence_http::{Meta, RequestFailure};
+use evidence_rules::codehost as rules;
+use evidence_rules::codehost::codeowners::{self, CodeOwners};
+use evidence_rules::codehost::record::{CodeownersError, CodeownersErrors, CodeownersFile};
+use evidence_rules::rule::Verdict;
+use evidence_text::counted;
+use evidence_text::saturating_u64;
 
 /// The result of reading the CODEOWNERS file.
 #[derive(Debug, Clone)]

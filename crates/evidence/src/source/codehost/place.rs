@@ -2,10 +2,10 @@
 
 use url::Url;
 
-use super::rules::{BRANCH_PROTECTION, TWO_FACTOR_REQUIRED, branch_protection as branch};
 use crate::report::format::shell_word;
-use crate::rule::Reason;
 use crate::source::place::{Place, Remedy, segment};
+use evidence_rules::codehost::{BRANCH_PROTECTION, TWO_FACTOR_REQUIRED, branch_protection as branch};
+use evidence_rules::rule::Reason;
 
 /// The reasons that the ruleset removes.
 const BY_RULESET: [&Reason; 4] = [
@@ -98,7 +98,7 @@ fn web_of(api_url: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::reason;
+    use evidence_rules::rule::reason;
 
     #[test]
     fn the_web_address_of_each_kind_of_host() {

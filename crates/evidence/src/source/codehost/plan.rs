@@ -10,10 +10,10 @@ use super::repository::Names;
 use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
 use crate::forecast;
-use crate::number::saturating_u64;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _, estimate};
 use evidence_bundle::document::Scope;
 use evidence_http::cache::Cache;
+use evidence_text::saturating_u64;
 use jiff::{SignedDuration, Timestamp};
 
 /// How long an installation's token lives.

@@ -13,12 +13,12 @@ use super::named::NamedRepository;
 use super::repository::{Details, Names, Origin, ScopedRepository};
 use super::wire::RepositoryCounts;
 use super::{CodeHostSession, MEMBER, NAME, names, wire};
-use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
-use crate::rule::reason;
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::recorded;
+use evidence_rules::rule::reason;
+use evidence_text::saturating_u64;
 use evidence_view::scope;
 use jiff::Timestamp;
 

@@ -21,9 +21,9 @@ use super::topic::Topic;
 use super::{CodeHostSession, wire};
 use crate::evaluate::{self, Check};
 use crate::observation::{Inspection, Observation, Seen};
-use crate::rule::Status;
 use crate::source::{CollectionItem, ConnectError};
 use evidence_http::{Answered, Asked, recorded, replay};
+use evidence_rules::rule::Status;
 
 /// How many more repositories a dry run looks at until one proves a permission.
 const MORE: usize = 5;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::interpret::RepositoryName;
-use super::{names, rules, wire};
+use super::{names, wire};
 use crate::observation::Seen;
-use crate::rule::Reason;
 use evidence_http::Asked;
+use evidence_rules::codehost as rules;
+use evidence_rules::rule::Reason;
 
 /// A repository in scope.
 #[derive(Debug, Clone)]

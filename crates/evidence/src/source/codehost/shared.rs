@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OnceCell};
 
-use super::record::Ruleset;
 use crate::observation::Seen;
 use evidence_http::{Asked, Meta};
+use evidence_rules::codehost::record::Ruleset;
 
 /// Why there is nothing to read, if a repository is gone, and the requests that tell.
 pub(super) type Gone = (Option<Seen>, Vec<Asked>);

@@ -4,11 +4,11 @@
 //! each call compares what its answers name. After a redirect, the owner and the name of a repository may differ, since
 //! the host redirects after a rename: `interpret` decides about the owner.
 
-use super::record::{BranchProtection, BranchRule, BranchState, Ruleset};
 use super::wire::{Contents, Listing, Organization, Repository};
-use crate::observation::Field;
 use evidence_http::call::decoded;
 use evidence_http::{AskedAbout, Subject};
+use evidence_rules::codehost::record::{BranchProtection, BranchRule, BranchState, Ruleset};
+use evidence_rules::field::Field;
 
 pub(super) const ORGANIZATION: Subject<Organization> = Subject {
     fields: "`login`",

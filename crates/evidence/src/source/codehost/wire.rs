@@ -13,13 +13,13 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::record::{
+use crate::json::{Object, object};
+use evidence_http::ParseError;
+use evidence_rules::codehost::branch_protection;
+use evidence_rules::codehost::record::{
     BranchProtection, BranchRule, BranchState, CodeownersErrors, OrganizationSettings, Ruleset,
 };
-use super::rules::branch_protection;
-use crate::json::{Object, object};
-use crate::observation::Field;
-use evidence_http::ParseError;
+use evidence_rules::field::Field;
 
 /// `GET /orgs/{org}`
 #[derive(Debug, Clone)]

@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::observation::Field;
-use crate::rule::Status;
 use crate::source::altcloud::calls::EVENTS;
 use crate::source::altcloud::scopes::OAuthScope;
 use crate::source::altcloud::wire;
 use evidence_http::Meta;
 use evidence_http::{FailureKind, RequestFailure};
+use evidence_rules::field::Field;
+use evidence_rules::rule::Status;
 
 /// A listing with any combination of items and of a problem with the next page.
 fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listing<T> {

@@ -1,7 +1,7 @@
 //! Documented and undocumented answers of the provider.
 
 use super::*;
-use crate::source::cloud::record::Moment;
+use evidence_rules::cloud::record::Moment;
 
 fn shape(error: ParseError, what: &str) {
     assert!(matches!(error, ParseError::Shape(_)), "{what}: {error:?}");

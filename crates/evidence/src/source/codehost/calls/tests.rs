@@ -243,7 +243,7 @@ fn a_raw_file_is_read_as_far_as_the_host_loads_it() {
     for place in &PLACES {
         assert_eq!(
             u64::try_from(place.raw.limit).unwrap(),
-            crate::source::codehost::codeowners::MAXIMUM_SIZE
+            evidence_rules::codehost::codeowners::MAXIMUM_SIZE
         );
         assert!(place.record.name.ends_with(place.path) && place.raw.name == place.record.name);
     }

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{EXCLUDED, Population};
-use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
 use crate::source::codehost::api::RepositoryListing;
 use crate::source::codehost::exclusion::Exclusion;
 use crate::source::codehost::repository::{Names, ScopedRepository};
 use crate::source::codehost::wire::RepositoryCounts;
-use crate::source::codehost::{CodeHostSession, MEMBER, interpret, rules, wire};
+use crate::source::codehost::{CodeHostSession, MEMBER, interpret, wire};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::CallError;
+use evidence_rules::codehost as rules;
+use evidence_text::saturating_u64;
 
 /// The result of the pages so far.
 pub(super) struct Discovery<'a> {

@@ -1,0 +1,77 @@
+//! Turns each framework, a file in `frameworks/`, into a table of the program. A mistake in one fails the build: an
+//! unknown rule has no static of its name.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use serde::Deserialize;
+
+const FOLDER: &str = "frameworks";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Framework {
+    id: String,
+    name: String,
+    controls: Vec<Control>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Control {
+    id: String,
+    title: String,
+    rules: Vec<Mapping>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mapping {
+    rule: String,
+    criteria: Vec<String>,
+}
+
+impl Framework {
+    /// The framework as a value of the program's own type.
+    fn written(&self) -> Result<String, std::fmt::Error> {
+        let Framework { id, name, controls } = self;
+        let mut text = format!("&Framework {{ id: {id:?}, name: {name:?}, controls: &[");
+        for Control { id, title, rules } in controls {
+            write!(text, "Control {{ id: {id:?}, title: {title:?}, rules: &[")?;
+            for Mapping { rule, criteria } in rules {
+                // The static of a rule has the name of its code.
+                let name = rule.replace('-', "_").to_uppercase();
+                write!(text, "Mapping {{ rule: &named::{name}, criteria: &{criteria:?} }},")?;
+            }
+            text.push_str("] },");
+        }
+        text.push_str("] }");
+        Ok(text)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={FOLDER}");
+    let mut files: Vec<_> =
+        fs::read_dir(FOLDER)?.map(|entry| Ok(entry?.path())).collect::<Result<_, std::io::Error>>()?;
+    files.sort();
+    let (mut tables, mut ids) = (String::new(), String::new());
+    for file in files {
+        let problem = |error: &dyn Error| format!("{}: {error}", file.display());
+        let framework: Framework =
+            toml::from_str(&fs::read_to_string(&file)?).map_err(|error| problem(&error))?;
+        if file.file_stem().and_then(|stem| stem.to_str()) != Some(framework.id.as_str()) {
+            return Err(format!("{}: the file does not have the name of its `id`", file.display()).into());
+        }
+        write!(tables, "{},", framework.written()?)?;
+        write!(ids, "{:?},", framework.id)?;
+    }
+    let code = format!(
+        "/// Every framework, in the order of messages.\npub static ALL: &[&Framework] = &[{tables}];\n\
+         /// Their names.\npub static IDS: &[&str] = &[{ids}];\n"
+    );
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("frameworks.rs"), code)?;
+    Ok(())
+}
