@@ -46,6 +46,9 @@ pub fn run(changes: &[u8]) -> bool {
     assert!(made.is_empty() <= verdict.is_ok(), "an unchanged bundle: {verdict:?}");
     agree(&bundle, &trust, &verdict);
     let Ok(verified) = verdict else { return false };
+    // Whoever signed it, judging it again ends with a verdict.
+    let judged = evidence_rules::repeat::verify(bundle.as_slice(), &trust, &Expectations::default(), &LIMITS);
+    assert!(!matches!(judged, Err(Failure::CannotJudge(_))), "{judged:?}");
     let signed = signed(verified.created_at, &files, key);
     let archive = signed.write_tar(Vec::new(), |entry| contents(&files, entry)).unwrap();
     assert!(inflate(&bundle) == archive, "accepted, and not what the writer writes");

@@ -7,9 +7,12 @@ pub mod cloud;
 pub mod codehost;
 pub mod field;
 pub mod framework;
+pub mod inspection;
+pub mod repeat;
 pub mod rule;
 pub mod shape;
 
+use inspection::ArtifactKind;
 use rule::{Reason, Rule, reason};
 
 /// The rules over the evidence of one source, and the reasons of their verdicts.
@@ -17,6 +20,8 @@ use rule::{Reason, Rule, reason};
 pub struct SourceRules {
     /// The name of the source in documents.
     pub source: &'static str,
+    /// The kinds of its artifacts.
+    pub kinds: &'static [&'static ArtifactKind],
     /// Its rules, in the order of documents.
     pub rules: &'static [&'static Rule],
     /// The reasons that any of its checks can have.
@@ -41,6 +46,11 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 /// Every reason, the shared ones first.
 pub fn reasons() -> impl Iterator<Item = &'static Reason> {
     reason::SHARED.iter().copied().chain(SOURCES.iter().flat_map(|source| source.reasons()))
+}
+
+/// The source whose evidence a rule judges; empty for a rule of no source.
+pub fn source_of(rule: &Rule) -> &'static str {
+    SOURCES.iter().find(|source| source.rules.contains(&rule)).map_or("", |source| source.source)
 }
 
 /// The rule with this code, if this version knows it.

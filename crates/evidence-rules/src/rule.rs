@@ -19,6 +19,8 @@ pub struct Rule {
     pub title: &'static str,
     /// The version of the judgement in documents. It increases when the same evidence can get another verdict.
     pub version: u32,
+    /// What its checks are about: a kind of member of the population, the `organization`, or the `directory` of users.
+    pub kind: &'static str,
     /// What the rule requires, as text.
     pub expected: &'static str,
     /// What the rule reads, as text.

@@ -126,6 +126,7 @@ impl Terms {
             organization: given(&self.organization),
             max_age: max_age.transpose()?,
             now: Some(self.now),
+            judgement: false,
         };
         Ok((trust, expectations))
     }

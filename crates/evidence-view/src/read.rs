@@ -1,8 +1,8 @@
-//! The only way into a bundle: verify it completely, and read it meanwhile.
+//! The only way into a bundle: verify it completely, judge its checks again, and read it meanwhile.
 
 use std::io::{self, Read};
 
-use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, UntrustedBundle, VerifiedBundle};
+use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, VerifiedBundle};
 
 /// Reads the files of a bundle.
 pub trait FileReader {
@@ -13,7 +13,8 @@ pub trait FileReader {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()>;
 }
 
-/// Verifies a bundle while `reader` reads it. Returns the reader only if a trusted key signed every byte.
+/// Verifies a bundle while `reader` reads it. Returns the reader only if a trusted key signed every byte, and if its checks
+/// follow from its facts.
 ///
 /// # Errors
 /// Returns a [`Failure`].
@@ -25,6 +26,6 @@ pub fn read<T: FileReader>(
     mut reader: T,
 ) -> Result<(VerifiedBundle, T), Failure> {
     let mut visitor = |path: &str, contents: &mut dyn Read| reader.file(path, contents);
-    let verified = UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut visitor)?;
+    let verified = evidence_rules::repeat::read(bundle, trust, expectations, limits, &mut visitor)?;
     Ok((verified, reader))
 }

@@ -1,7 +1,7 @@
 //! The verdict on a bundle, in the words of the command line and the verifier page.
 
 use evidence_bundle::document::{ErrorRecord, Excluded, SourcePopulation, Warning};
-use evidence_bundle::read::{Intact, NewerBundle};
+use evidence_bundle::read::{Intact, Judgement, NewerBundle};
 use evidence_bundle::text::Printable;
 use evidence_bundle::trust::KeyClock;
 use evidence_bundle::{Failure, VerifiedBundle, VerifyError};
@@ -109,6 +109,9 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
             ),
         ),
     ]);
+    if let Some(judgement) = &bundle.judgement {
+        facts.insert(bundle.populations.len() + 3, judged(judgement));
+    }
     if let Some(key) = key(bundle) {
         facts.insert(bundle.populations.len() + 2, checked("key", key));
     }
@@ -136,6 +139,17 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
     }
     let (detail, meaning) = (String::new(), Vec::new());
     Verdict { tone: Tone::Good, headline: "VERIFIED", detail, meaning, facts }
+}
+
+/// Whether the checks follow from the facts in the bundle.
+fn judged(judgement: &Judgement) -> Fact {
+    let Judgement { checks, repeated, not_repeated } = judgement;
+    let repeated = format!("{} of {} repeated from the facts", grouped(*repeated), counted(*checks, "check"));
+    let unknown = not_repeated.iter().map(|((rule, version), checks)| {
+        format!("; not repeated: {} of {} version {version}", counted(*checks, "check"), safe(rule))
+    });
+    let text = std::iter::once(repeated).chain(unknown).collect();
+    Fact { label: "judgement", checked: judgement.is_complete(), text }
 }
 
 /// What was compared about the key, if its trust is limited.
@@ -203,6 +217,36 @@ fn not_judged(newer: &NewerBundle) -> Verdict {
     }
 }
 
+/// How many checks were judged again, for programs.
+#[derive(Debug, Serialize)]
+struct JudgementReport<'a> {
+    checks: u64,
+    repeated: u64,
+    /// The checks of each rule that this program does not know.
+    not_repeated: Vec<NotRepeated<'a>>,
+}
+
+/// The checks of a rule that this program does not know.
+#[derive(Debug, Serialize)]
+struct NotRepeated<'a> {
+    rule: &'a str,
+    version: u32,
+    checks: u64,
+}
+
+impl<'a> JudgementReport<'a> {
+    fn of(judgement: &'a Judgement) -> JudgementReport<'a> {
+        let not_repeated = judgement.not_repeated.iter();
+        let not_repeated = not_repeated.map(|((rule, version), checks)| NotRepeated {
+            rule,
+            version: *version,
+            checks: *checks,
+        });
+        let Judgement { checks, repeated, .. } = *judgement;
+        JudgementReport { checks, repeated, not_repeated: not_repeated.collect() }
+    }
+}
+
 /// A verdict for programs: the output of `evidence verify --json`, version 1. A field is never renamed.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
@@ -226,6 +270,7 @@ pub struct Report<'a> {
     complete: Option<bool>,
     scope: &'a [SourcePopulation],
     unreadable_checks: Option<u64>,
+    judgement: Option<JudgementReport<'a>>,
     warnings: &'a [Warning],
     excluded: &'a [Excluded],
     errors: &'a [ErrorRecord],
@@ -246,6 +291,7 @@ impl Report<'_> {
             revoked_keys: None,
             files: None,
             unreadable_checks: None,
+            judgement: None,
             bytes: None,
             created_at: None,
             organization: None,
@@ -285,6 +331,7 @@ impl<'a> Report<'a> {
                 complete: Some(bundle.complete),
                 scope: &bundle.populations,
                 unreadable_checks: Some(bundle.lacking),
+                judgement: bundle.judgement.as_ref().map(JudgementReport::of),
                 warnings: &bundle.warnings,
                 excluded: &bundle.excluded,
                 errors: &bundle.errors,

@@ -30,6 +30,7 @@ use crate::source::Configured;
 use crate::spool::{Item, Reader, Spool, Text};
 use evidence_rules::framework::{Control, Framework, Mapping};
 use evidence_rules::rule::Rule;
+use evidence_rules::source_of;
 use evidence_screen::Screen;
 
 /// The controls of the run: those in the configuration, and those that only a source requests.
@@ -99,6 +100,8 @@ pub fn observed(
         applied(config, control).map(|mapping| RuleRecord {
             code: mapping.rule.code.to_string(),
             version: mapping.rule.version,
+            source: source_of(mapping.rule).to_string(),
+            kind: mapping.rule.kind.to_string(),
             control: control.id.to_string(),
             expected: mapping.rule.expected.to_string(),
             reads: mapping.rule.reads.to_string(),

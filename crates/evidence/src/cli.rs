@@ -106,11 +106,14 @@ pub struct VerifyArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
+    /// Refuse a bundle if one of its checks cannot be judged again, because this program does not know its rule.
+    #[arg(long)]
+    pub require_judgement: bool,
     /// Check a detached Ed25519 signature over any file instead, such as SHA256SUMS.sig of a release.
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["fingerprint", "expect_org", "max_age", "json", "verbose"]
+        conflicts_with_all = ["fingerprint", "expect_org", "max_age", "require_judgement", "json", "verbose"]
     )]
     pub signature: Option<PathBuf>,
     /// Print one JSON object.

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use evidence_bundle::document::{Counts, Status};
 
-use crate::observation::{Inspection, Judgement, Observation, Seen, SourceName};
+use crate::observation::{Inspection, Judgement, Observation, SourceName};
 use evidence_rules::framework::Control;
+use evidence_rules::inspection::{Conclusion, conclude};
 use evidence_rules::rule::{Reason, Rule, Verdict, reason};
 
 /// The basis of a check.
@@ -77,65 +78,29 @@ impl<Words> Check<Words> {
     }
 }
 
-/// The checks of an inspection: first for settings that were not read, then the judgements. A rule with a judgement
-/// needs no other check, because its judgement accounts for what was not read.
-///
-/// `bases` maps each observation to the basis of a check. If the screen excluded an artifact, every judgement becomes
-/// not verifiable, because its basis is not in the bundle.
+/// The checks of an inspection. `bases` maps each observation to the basis of a check.
 pub fn checks(inspection: Inspection, bases: &[Basis]) -> Vec<Check> {
     let Inspection { exempt, observations, judgements } = inspection;
-    let left_out = observations.iter().find_map(|observation| match observation.seen {
-        Seen::Withheld { rule } => Some(rule),
-        Seen::Artifact { .. } | Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Failed(_) => None,
-    });
-    let source = observations.first().map(|observation| observation.source);
-    let mut checks = Vec::new();
-    for (Observation { source, kind, subject, seen, .. }, own) in observations.into_iter().zip(bases) {
-        let Some(verdict) = unread(seen) else { continue };
-        let judged = |rule: &Rule| judgements.iter().any(|judgement| *judgement.rule == *rule);
-        checks.extend(kind.rules.iter().filter(|rule| !judged(rule)).map(|rule| Check {
+    let Some(source) = observations.first().map(|observation| observation.source) else { return Vec::new() };
+    let observed: Vec<_> = observations.iter().map(Observation::observed).collect();
+    let checks = conclude(&observed, judgements, exempt).into_iter();
+    let checks = checks.map(|Conclusion { judgement: Judgement { rule, subject, verdict }, on }| {
+        let own = on.and_then(|index| bases.get(index));
+        Check {
             rule,
             source,
-            subject: Arc::clone(&subject),
-            verdict: verdict.clone(),
-            evidence: Evidence::One(*own),
-        }));
-    }
-    for (Judgement { rule, subject, verdict }, source) in
-        judgements.into_iter().zip(source.into_iter().cycle())
-    {
-        let verdict = left_out.map_or(verdict, withheld);
-        checks.push(Check { rule, source, subject, verdict, evidence: Evidence::of(bases) });
-    }
-    if let Some(reason) = exempt {
-        // Nothing can be changed there, so the settings do not matter. What was read stays in the bundle.
-        for Check { verdict, .. } in &mut checks {
-            (verdict.status, verdict.reason) = (Status::NotApplicable, reason);
-            (verdict.improvable, verdict.hint) = (false, None);
+            subject,
+            verdict,
+            evidence: own.map_or_else(|| Evidence::of(bases), |own| Evidence::One(*own)),
         }
-    }
-    checks
+    });
+    checks.collect()
 }
 
 /// The checks of a single inspection, with its observations numbered in order.
 pub fn checks_alone(inspection: Inspection) -> Vec<Check> {
     let bases: Vec<Basis> = (1..).take(inspection.observations.len()).map(Basis::Observation).collect();
     checks(inspection, &bases)
-}
-
-/// The verdict on a setting that was not read; `None` if it was read, whether or not its artifact is kept.
-fn unread(seen: Seen) -> Option<Verdict> {
-    match seen {
-        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
-        Seen::Nothing { reason, detail } => Some(Verdict::fail(reason, detail)),
-        Seen::Denied { reason, detail } => Some(Verdict::unknown(reason, detail)),
-        Seen::Failed(failed) => Some(Verdict::unknown(failed.reason, failed.message)),
-    }
-}
-
-/// The verdict on a setting whose artifact was excluded by the screen's `rule`.
-fn withheld(rule: &str) -> Verdict {
-    Verdict::unknown(&reason::EXCLUDED_BY_POLICY, format!("the artifact matched the rule {rule}"))
 }
 
 /// The outcome of one control.
@@ -184,6 +149,7 @@ pub(crate) static MADE_UP: Rule = Rule {
     code: "made-up",
     title: "Made up",
     version: 1,
+    kind: "made_up",
     expected: "something",
     reads: "a setting",
     not_checked: "anything else",
@@ -197,7 +163,7 @@ pub(crate) static MADE_UP: Rule = Rule {
 mod tests {
     use super::MADE_UP as RULE;
     use super::*;
-    use crate::observation::{ArtifactKind, Failed};
+    use crate::observation::{ArtifactKind, Failed, Seen};
     use evidence_http::Meta;
     use evidence_rules::framework::Mapping;
 

@@ -13,6 +13,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use evidence_http::{Asked, FailureKind, Meta, RequestFailure};
+pub use evidence_rules::inspection::{ArtifactKind, Judgement};
+use evidence_rules::inspection::{Facts, Observed, Shown};
 use evidence_rules::rule::{Reason, Rule, Verdict, reason};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
@@ -31,15 +33,6 @@ impl SourceName {
     }
 }
 
-/// A kind of setting to read, and the artifact that holds it.
-#[derive(Debug)]
-pub struct ArtifactKind {
-    /// `artifact_type` in the manifest.
-    pub name: &'static str,
-    /// The rules that use it as evidence.
-    pub rules: &'static [&'static Rule],
-}
-
 /// One observation of a source.
 #[derive(Debug, Clone)]
 pub struct Observation {
@@ -51,6 +44,8 @@ pub struct Observation {
     pub subject: Arc<str>,
     /// The result.
     pub seen: Seen,
+    /// What judgement uses beside the artifact.
+    pub facts: Facts,
     /// Warnings for the manifest.
     pub warnings: Vec<Warning>,
     /// The requests made for it; empty if another observation's request returned it.
@@ -58,6 +53,12 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// The observation as judgement sees it.
+    pub fn observed(&self) -> Observed<'_> {
+        let shown = self.seen.shown();
+        Observed { kind: self.kind, subject: Arc::clone(&self.subject), shown }
+    }
+
     /// An observation without warnings or requests.
     pub fn new(
         source: SourceName,
@@ -65,8 +66,9 @@ impl Observation {
         subject: impl Into<Arc<str>>,
         seen: Seen,
     ) -> Observation {
-        let (subject, warnings, requests) = (subject.into(), Vec::new(), Vec::new());
-        Observation { source, kind, subject, seen, warnings, requests }
+        let (subject, facts) = (subject.into(), Facts::default());
+        let (warnings, requests) = (Vec::new(), Vec::new());
+        Observation { source, kind, subject, seen, facts, warnings, requests }
     }
 }
 
@@ -81,17 +83,6 @@ pub struct Inspection {
     pub observations: Vec<Observation>,
     /// The verdicts of the rules.
     pub judgements: Vec<Judgement>,
-}
-
-/// The verdict of a rule on a subject.
-#[derive(Debug, Clone)]
-pub struct Judgement {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// The subject.
-    pub subject: Arc<str>,
-    /// The outcome, from the rule's own function.
-    pub verdict: Verdict,
 }
 
 impl Inspection {
@@ -184,6 +175,17 @@ impl Seen {
                 status: Some(meta.status),
                 request_id: meta.request_id.clone(),
             }),
+        }
+    }
+
+    /// The result as judgement sees it.
+    pub fn shown(&self) -> Shown<'_> {
+        match self {
+            Seen::Artifact { .. } => Shown::Artifact,
+            Seen::Nothing { reason, detail } => Shown::Nothing(reason, detail),
+            Seen::Denied { reason, detail } => Shown::Denied(reason, detail),
+            Seen::Withheld { rule } => Shown::Excluded(rule),
+            Seen::Failed(failed) => Shown::Failed(failed.reason, &failed.message),
         }
     }
 

@@ -1,7 +1,10 @@
 //! `derived/observations.json`: every setting that was requested, the outcome, and the requests behind it.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::EvidenceReference;
 
@@ -39,6 +42,9 @@ pub struct ObservationRecord {
     /// The artifact, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
     pub artifact: Option<EvidenceReference>,
+    /// What a judgement uses beside the artifact, by name: small values that the artifact has no field for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub facts: BTreeMap<String, Value>,
     /// The requests behind it, in the order in which they ended. An answer that serves several observations can appear in each.
     #[serde(deserialize_with = "crate::json::objects")]
     pub requests: Vec<AskedRecord>,

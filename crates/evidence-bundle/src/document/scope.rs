@@ -50,6 +50,10 @@ pub struct RuleRecord {
     pub code: String,
     /// The version of its judgement: it rises when the same evidence can be judged otherwise than before.
     pub version: u32,
+    /// The source whose evidence it judges.
+    pub source: String,
+    /// What its checks are about: a kind of member of the population, the `organization`, or the `directory` of users.
+    pub kind: String,
     /// The control that it belongs to.
     pub control: String,
     /// What it expects, in words.

@@ -18,6 +18,7 @@ mod stream;
 mod strict;
 mod tee;
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use reason::{Reason, VerifyError};
 pub use stream::{Json, Stop};
+pub use tee::{Chunks, Second, read_both};
 
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, SourcePopulation, Warning};
@@ -89,6 +91,9 @@ pub struct Expectations {
     pub max_age: Option<Duration>,
     /// The current time in Unix seconds: this crate reads no clock.
     pub now: Option<i64>,
+    /// Whether every check must be judged again. This crate knows no rule: whoever sets the
+    /// [`judgement`](VerifiedBundle::judgement) refuses a bundle without a complete one.
+    pub judgement: bool,
 }
 
 /// Why a bundle is not verified.
@@ -213,6 +218,26 @@ pub struct VerifiedBundle {
     pub source_date_epoch: Option<i64>,
     /// The SHA-256 of `checksums.sha256`, which identifies the bundle's contents.
     pub checksums_sha256: [u8; 32],
+    /// The result of judging the checks again; `None` if nobody did. This crate knows no rule.
+    pub judgement: Option<Judgement>,
+}
+
+/// The result of judging the checks of a bundle again from its signed facts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// The number of checks in the bundle.
+    pub checks: u64,
+    /// How many of them follow from the signed facts.
+    pub repeated: u64,
+    /// The checks of rules that the verifier does not know in the bundle's version: code, version and number.
+    pub not_repeated: BTreeMap<(String, u32), u64>,
+}
+
+impl Judgement {
+    /// Whether every check was judged again.
+    pub fn is_complete(&self) -> bool {
+        self.not_repeated.is_empty()
+    }
 }
 
 /// Reads the contents of files during verification.
@@ -486,5 +511,6 @@ fn verified(
         populations: read.populations,
         source_date_epoch: read.run.source_date_epoch,
         checksums_sha256,
+        judgement: None,
     }
 }

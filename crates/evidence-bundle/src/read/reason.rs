@@ -41,6 +41,10 @@ pub enum Reason {
     SummaryMismatch,
     /// The bundle is marked complete although something is missing.
     CompleteMismatch,
+    /// Checks are missing, or there are more than the rules and the population give.
+    ChecksIncomplete,
+    /// The status, reason or text of a check does not follow from the signed facts.
+    JudgementDiffers,
     /// The counts of the run do not reconcile with the artifacts.
     CountMismatch,
     /// The times of the run, the artifacts and the bundle are malformed or out of order.
@@ -75,6 +79,8 @@ pub enum Reason {
     GzipTrailing,
     /// The bundle exceeds a limit.
     Limit,
+    /// Some checks could not be judged again, and the caller requires it.
+    JudgementNotRepeated,
     /// The bundle is older than expected.
     TooOld,
     /// The bundle is about another organization than expected.
@@ -83,7 +89,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Reason; 36] = [
+    pub const ALL: [Reason; 39] = [
         Reason::SignatureInvalid,
         Reason::SignatureFormat,
         Reason::KeyOutsideValidity,
@@ -101,6 +107,8 @@ impl Reason {
         Reason::StatusMismatch,
         Reason::SummaryMismatch,
         Reason::CompleteMismatch,
+        Reason::ChecksIncomplete,
+        Reason::JudgementDiffers,
         Reason::CountMismatch,
         Reason::TimeOrder,
         Reason::ChecksumsFormat,
@@ -118,6 +126,7 @@ impl Reason {
         Reason::Gzip,
         Reason::GzipTrailing,
         Reason::Limit,
+        Reason::JudgementNotRepeated,
         Reason::TooOld,
         Reason::WrongOrg,
     ];
@@ -142,6 +151,8 @@ impl Reason {
             Reason::StatusMismatch => "status-mismatch",
             Reason::SummaryMismatch => "summary-mismatch",
             Reason::CompleteMismatch => "complete-mismatch",
+            Reason::ChecksIncomplete => "checks-incomplete",
+            Reason::JudgementDiffers => "judgement-differs",
             Reason::CountMismatch => "count-mismatch",
             Reason::TimeOrder => "time-order",
             Reason::ChecksumsFormat => "checksums-format",
@@ -159,6 +170,7 @@ impl Reason {
             Reason::Gzip => "gzip",
             Reason::GzipTrailing => "gzip-trailing",
             Reason::Limit => "limit",
+            Reason::JudgementNotRepeated => "judgement-not-repeated",
             Reason::TooOld => "too-old",
             Reason::WrongOrg => "wrong-org",
         }
@@ -194,6 +206,12 @@ impl Reason {
             Reason::CompleteMismatch => {
                 "The bundle calls itself complete and also says that something is missing."
             }
+            Reason::ChecksIncomplete => {
+                "The checks of the bundle are not the ones that its rules and its population give."
+            }
+            Reason::JudgementDiffers => {
+                "A result in the bundle does not follow from the facts in the bundle."
+            }
             Reason::CountMismatch => "The counts of the run do not match the evidence in the bundle.",
             Reason::TimeOrder => "The times in the bundle contradict each other.",
             Reason::ChecksumsFormat => "The list of checksums does not follow this format.",
@@ -215,6 +233,9 @@ impl Reason {
             Reason::Gzip => "The compressed data are damaged or cut off, or another program packed them.",
             Reason::GzipTrailing => "Bytes follow the end of the bundle; something may be hidden there.",
             Reason::Limit => "The bundle is larger than the limits of this program allow.",
+            Reason::JudgementNotRepeated => {
+                "This program does not know the rules of some checks, so it cannot judge them again."
+            }
             Reason::TooOld => {
                 "The bundle is older than you allowed, dated in the future, or has a fixed time."
             }
@@ -243,12 +264,12 @@ pub struct VerifyError {
 
 impl VerifyError {
     /// An error without a path. The detail may hold text from the bundle.
-    pub(crate) fn new(reason: Reason, detail: impl AsRef<str>) -> VerifyError {
+    pub fn new(reason: Reason, detail: impl AsRef<str>) -> VerifyError {
         VerifyError { reason, detail: Printable(detail.as_ref()).to_string(), path: None }
     }
 
     /// An error at a path.
-    pub(crate) fn at(reason: Reason, path: &str, detail: impl AsRef<str>) -> VerifyError {
+    pub fn at(reason: Reason, path: &str, detail: impl AsRef<str>) -> VerifyError {
         VerifyError { path: Some(path.to_owned()), ..VerifyError::new(reason, detail) }
     }
 }

@@ -9,7 +9,7 @@ const WAITING: usize = 4;
 
 /// When the second reader reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Second {
+pub enum Second {
     /// On a thread, in parallel with the first: only a few chunks of the document are in memory.
     Meanwhile,
     /// After the first one, on a system without threads: the whole document is in memory.
@@ -18,7 +18,7 @@ pub(super) enum Second {
 
 impl Second {
     /// The mode of this system. WebAssembly has no threads.
-    pub(super) const HERE: Second =
+    pub const HERE: Second =
         if cfg!(target_family = "wasm") { Second::Afterwards } else { Second::Meanwhile };
 }
 
@@ -26,7 +26,7 @@ impl Second {
 ///
 /// # Errors
 /// Fails if the thread cannot be started, or ends early.
-pub(super) fn read_both<A, B: Send>(
+pub fn read_both<A, B: Send>(
     inner: impl Read,
     when: Second,
     first: impl FnOnce(&mut dyn Read) -> A,
@@ -85,7 +85,7 @@ impl<R: Read> Read for Tee<R> {
 }
 
 /// What the first reader has read.
-pub(super) struct Chunks {
+pub struct Chunks {
     receiver: Receiver<Vec<u8>>,
     chunk: Cursor<Vec<u8>>,
 }

@@ -255,7 +255,7 @@ fn wrong_contents() -> Vec<Case> {
         fail("unsupported-format_list_fail", "unsupported-format", {
             let mut files = with_documents(Vec::new());
             let mut run: Value = serde_json::from_slice(&files[0].1).unwrap();
-            run["tool"] = json!(["evidence", "0.1.0", null]);
+            run["tool"] = json!(["evidence", "0.0.1", null]);
             files[0].1 = serde_json::to_vec_pretty(&run).unwrap();
             pack(&raw::entries(&with_manifest(files, &key()), &key()))
         }),

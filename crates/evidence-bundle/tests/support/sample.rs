@@ -69,12 +69,13 @@ pub fn run_record(artifacts: usize) -> RunRecord {
 }
 
 fn tool() -> ToolRecord {
-    ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None }
+    ToolRecord { name: "evidence".to_owned(), version: "0.0.1".to_owned(), commit: None }
 }
 
 /// One observation for each artifact.
 pub fn observations(artifacts: &[EvidenceReference]) -> Observations {
     let row = |(number, artifact): (usize, &EvidenceReference)| ObservationRecord {
+        facts: Default::default(),
         id: format!("codehost:{}", number + 1),
         source: "codehost".to_owned(),
         subject: "acme".to_owned(),
@@ -130,7 +131,10 @@ pub fn population() -> Population {
 pub fn scope(controls: &[String]) -> ScopeRecord {
     let rule = |control: &String| RuleRecord {
         code: "two-factor-required".to_owned(),
-        version: 1,
+        // No published version, so that nobody judges the made-up artifacts again.
+        version: 0,
+        source: "codehost".to_owned(),
+        kind: "organization".to_owned(),
         control: control.clone(),
         expected: "two-factor authentication is required".to_owned(),
         reads: "the organization's settings".to_owned(),
@@ -170,7 +174,7 @@ pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
     };
     Manifest {
         bundle_version: "1.0".to_owned(),
-        tool_version: "0.1.0".to_owned(),
+        tool_version: "0.0.1".to_owned(),
         created_at: evidence_bundle::time::format(CREATED_AT).unwrap(),
         framework: "soc2_type1".to_owned(),
         controls: vec!["CC6.1".to_owned()],

@@ -110,7 +110,8 @@ pub(crate) fn bundle(checks: &[Row], text: &str) -> Made {
         ("derived/scope.json", json!({
             "schema_version": "1.0", "framework": "soc2_type1", "organization": text, "tool": tool,
             "sources": [{"source": "codehost", "controls": ["CC7.2"], "settings": {"repos": "*", "branch": text}}],
-            "rules": [{"code": "branch-protection", "version": 1, "control": "CC7.2", "expected": text, "reads": text,
+            "rules": [{"code": "branch-protection", "version": 1, "source": "codehost", "kind": "repository",
+                "control": "CC7.2", "expected": text, "reads": text,
                 "not_checked": text}],
         }).to_string()),
         ("manifest.json", json!({

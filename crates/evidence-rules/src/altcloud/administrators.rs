@@ -15,6 +15,7 @@ pub static ADMINISTRATORS: Rule = Rule {
     code: "administrators",
     title: "Administrators",
     version: 1,
+    kind: "directory",
     expected: "no suspended or archived user has an administrator role, and there are 2 to 4 super administrators",
     reads: "the administrator roles, their assignments, and the users who have them",
     not_checked: "the privileges of other roles; conditions and expiry of assignments; separate accounts for administration; members of groups",

@@ -9,6 +9,7 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
     code: "user-lifecycle-log",
     title: "Log of user accounts",
     version: 1,
+    kind: "directory",
     expected: "the log of accounts created, suspended, deleted or given a role can be read",
     reads: "the events of accounts created, suspended, deleted or given a role, of the last 180 days",
     not_checked: "whether an event was legitimate; other events in the log; people behind the account of a directory synchronisation",
@@ -45,7 +46,7 @@ mod tests {
     use crate::rule::Status;
 
     fn record(reads: &[Extent]) -> UserLifecycle {
-        let listing = |read: &Extent| EventListing { name: "CREATE_USER", read: *read, events: 0 };
+        let listing = |read: &Extent| EventListing { name: "CREATE_USER".into(), read: *read, events: 0 };
         UserLifecycle {
             start_time: "2026-05-25T00:00:00Z".to_string(),
             end_time: "2026-11-21T00:00:00Z".to_string(),
@@ -67,7 +68,7 @@ mod tests {
         let actual = judge(&record(&[Complete])).unwrap().actual.unwrap();
         assert_eq!(actual, "0 events from 2026-05-25T00:00:00Z to 2026-11-21T00:00:00Z");
         let mut happened = record(&[Complete, Complete]);
-        happened.event_names[1] = EventListing { name: "DELETE_USER", read: Complete, events: 2 };
+        happened.event_names[1] = EventListing { name: "DELETE_USER".into(), read: Complete, events: 2 };
         let actual = judge(&happened).unwrap().actual.unwrap();
         assert!(actual.ends_with("00:00:00Z: 2 DELETE_USER"), "{actual}");
     }

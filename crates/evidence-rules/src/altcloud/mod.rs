@@ -3,6 +3,7 @@
 //! Pure functions over what was read. What was not read neither passes nor fails.
 
 pub mod administrators;
+pub mod artifact;
 pub mod lifecycle;
 pub mod record;
 pub mod two_step;
@@ -27,6 +28,7 @@ const LONGEST_ADDRESS: usize = 320;
 /// The rules and reasons of this source.
 pub static RULES: SourceRules = SourceRules {
     source: "altcloud",
+    kinds: artifact::ALL,
     rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG],
     reasons: &[],
 };

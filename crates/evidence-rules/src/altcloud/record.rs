@@ -3,6 +3,7 @@
 //! No struct has a field for names, addresses, phone numbers, recovery data or passwords, so none can be stored. Data
 //! that this tool adds (which parts were read, what is known of an assignee) has separate fields.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::mem;
 
@@ -19,7 +20,7 @@ impl<T: Hash> Hash for Field<T> {
 }
 
 /// How much of a listing was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// Every page.
@@ -38,13 +39,13 @@ impl Extent {
 }
 
 /// A listing of users: of the whole customer, or of one domain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserListing {
     /// The requested customer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer: Option<String>,
     /// The requested domain.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// How much of it was read.
     pub read: Extent,
@@ -112,12 +113,28 @@ fn is_active(suspended: &Field<bool>, archived: &Field<bool>) -> bool {
 }
 
 /// `two_step_verification.json`
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct TwoStepVerification {
     /// The listings that were read.
     pub listings: Vec<UserListing>,
     /// Every user of the listings, without duplicates.
     pub users: Vec<User>,
+}
+
+impl TwoStepVerification {
+    /// The users of one of the listings. With several, a user belongs to the domain of its address; a user without an
+    /// address of any of the domains belongs to all.
+    pub fn users_of<'a>(&'a self, listing: &'a UserListing) -> impl Iterator<Item = &'a User> {
+        let domains: Vec<&str> =
+            self.listings.iter().filter_map(|listing| listing.domain.as_deref()).collect();
+        self.users.iter().filter(move |user| {
+            let address = user.primary_email.value().and_then(|address| address.rsplit_once('@'));
+            let is_of = |domain: &str| address.is_some_and(|(_, own)| own.eq_ignore_ascii_case(domain));
+            self.listings.len() < 2
+                || listing.domain.as_deref().is_some_and(is_of)
+                || !domains.iter().any(|domain| is_of(domain))
+        })
+    }
 }
 
 /// A role, as `roles.list` returns it.
@@ -163,38 +180,38 @@ pub struct Assignment {
 }
 
 /// An assignment, with the data of `users.list` about the assignee.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssignmentRecord {
     /// The provider's fields.
     #[serde(flatten)]
     pub assignment: Assignment,
     /// The user with the id `assignedTo`; absent if no such user was read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee_from_users_list: Option<Administrator>,
 }
 
 /// The data of `users.list` about an administrator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Administrator {
     /// The user's id.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub id: Field<String>,
     /// The primary address.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub primary_email: Field<String>,
     /// Whether the account is suspended.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub suspended: Field<bool>,
     /// Whether the account is archived.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub archived: Field<bool>,
     /// Whether the user is a super administrator.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub is_admin: Field<bool>,
     /// Whether the user has another administrator role.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub is_delegated_admin: Field<bool>,
 }
 
@@ -223,7 +240,7 @@ impl Administrator {
 }
 
 /// `admin_roles.json`
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminRoles {
     /// How much of `roles.list` was read.
@@ -241,7 +258,7 @@ pub struct AdminRoles {
 }
 
 /// `user_lifecycle.json`
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserLifecycle {
     /// The start of the requested period.
@@ -255,10 +272,10 @@ pub struct UserLifecycle {
 }
 
 /// A listing of the events of one name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventListing {
     /// The event's name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How much of it was read.
     pub read: Extent,
     /// The number of events on the pages that were read.
@@ -266,17 +283,17 @@ pub struct EventListing {
 }
 
 /// An administrator's action on an account, as `activities.list` returns it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminEvent {
     /// The time.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub time: Field<String>,
     /// Distinguishes events of the same time.
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub unique_qualifier: Field<String>,
     /// The event's name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The actor.
     pub actor: Actor,
     /// The affected account and role.
@@ -296,13 +313,13 @@ pub struct Actor {
 }
 
 /// The stored parameters of an event; all others are dropped.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub struct Parameters {
     /// The affected account.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_email: Option<String>,
     /// The affected role.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_name: Option<String>,
 }

@@ -4,7 +4,7 @@ use evidence_bundle::document::Category::{Improvement, Misconfigured, Partial};
 use evidence_bundle::document::Severity::{Critical, High, Medium};
 
 use super::{NAMED, counted, named};
-use crate::altcloud::record::User;
+use crate::altcloud::record::{TwoStepVerification, User, UserListing};
 use crate::field::Field;
 use crate::rule::{Reason, Rule, Verdict, reason};
 
@@ -13,6 +13,7 @@ pub static TWO_STEP_VERIFICATION: Rule = Rule {
     code: "two-step-verification",
     title: "Two-step verification",
     version: 1,
+    kind: "directory",
     expected: "two-step verification is enforced for every active user",
     reads: "the two-step verification of every user of the customer, or of the domains in scope",
     not_checked: "the type of the second step, and whether it resists phishing; a second step at an external identity provider",
@@ -63,6 +64,14 @@ pub struct TwoStepFacts {
     /// Not known whether the criterion holds for them.
     untold: usize,
     untold_names: Vec<Field<String>>,
+}
+
+/// The verdict on the users of a listing; `None` if it was not read to its end and proves no failure.
+pub fn judge(record: &TwoStepVerification, listing: &UserListing) -> Option<Verdict> {
+    let mut facts = TwoStepFacts::default();
+    record.users_of(listing).for_each(|user| facts.add(user));
+    // An incomplete listing can prove a failure, but never a pass.
+    (listing.read.is_complete() || facts.fails()).then(|| facts.judge())
 }
 
 impl TwoStepFacts {

@@ -3,6 +3,7 @@
 //! What was not read neither passes nor fails: an unknown region or status prevents a failure if it might be the one
 //! that passes. Nothing here sends a request or guesses.
 
+pub mod artifact;
 pub mod password;
 pub mod reason;
 pub mod record;
@@ -18,6 +19,7 @@ use crate::SourceRules;
 /// The rules and reasons of this source.
 pub static RULES: SourceRules = SourceRules {
     source: "cloud",
+    kinds: artifact::ALL,
     rules: &[&PASSWORD_POLICY, &AUDIT_TRAIL, &LOG_RETENTION],
     reasons: reason::ALL,
 };

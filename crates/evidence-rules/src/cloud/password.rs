@@ -11,6 +11,7 @@ pub static PASSWORD_POLICY: Rule = Rule {
     code: "password-policy",
     title: "Password policy",
     version: 1,
+    kind: "account",
     expected: "a password policy of at least 8 characters that requires upper and lower case letters, numbers and \
                symbols",
     reads: "the password policy of the account",

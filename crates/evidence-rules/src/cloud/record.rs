@@ -7,6 +7,8 @@
 
 #![expect(missing_docs, reason = "the fields are the provider's, under the provider's names")]
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
@@ -14,22 +16,22 @@ use crate::field::Field;
 use crate::shape::sections;
 
 /// `password_policy.json`
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PasswordPolicyRecord {
     #[serde(rename = "PasswordPolicy")]
     pub policy: PasswordPolicy,
 }
 
 /// `account_summary.json`: of `GetAccountSummary`, the number of users.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountSummary {
     #[serde(rename = "Users")]
     pub users: u64,
 }
 
 /// `PasswordPolicy` of `GetAccountPasswordPolicy`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
 pub struct PasswordPolicy {
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub minimum_password_length: Field<u64>,
@@ -54,7 +56,7 @@ pub struct PasswordPolicy {
 }
 
 /// `audit_trails.json`
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AuditTrailsRecord {
     #[serde(rename = "trailList")]
     pub trail_list: Vec<Trail>,
@@ -65,11 +67,11 @@ pub struct AuditTrailsRecord {
 }
 
 /// A region that was not read, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRead {
     pub region: String,
     /// The code of the reason.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 /// One of `trailList` of `DescribeTrails`
@@ -214,7 +216,7 @@ pub enum Moment {
 }
 
 /// `log_groups.json`
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LogGroupsRecord {
     /// The configured log groups; empty for all.
     pub scope: Vec<String>,
@@ -223,7 +225,7 @@ pub struct LogGroupsRecord {
 }
 
 /// The log groups of one region.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RegionLogGroups {
     pub region: String,
     #[serde(rename = "logGroups")]
@@ -242,4 +244,37 @@ pub struct LogGroup {
     pub retention_in_days: Field<i64>,
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub log_group_class: Field<String>,
+}
+
+impl Trail {
+    /// The name, or the name in the ARN.
+    pub fn name(&self) -> &str {
+        let from_arn = || {
+            let name = self.arn_part(5)?.strip_prefix("trail/")?;
+            let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+            (self.arn_part(2) == Some("cloudtrail") && name.bytes().all(good)).then_some(name)
+        };
+        self.name.value().map(String::as_str).or_else(from_arn).unwrap_or("unnamed")
+    }
+
+    /// The region in which it was created.
+    pub fn home(&self) -> Option<&str> {
+        self.home_region.value().map(String::as_str).or_else(|| self.arn_part(3))
+    }
+
+    /// Whether an entry of `trails` in the configuration matches it.
+    pub fn is_meant_by(&self, entry: &str) -> bool {
+        [&self.name, &self.trail_arn].into_iter().any(|field| field.value().is_some_and(|text| text == entry))
+    }
+
+    /// Whether its event selectors must be read: the provider does not report that they are the default, and they can
+    /// matter, because the trail may cover all regions.
+    pub fn needs_selectors(&self) -> bool {
+        self.has_custom_event_selectors.value() != Some(&false)
+            && self.is_multi_region_trail.value() != Some(&false)
+    }
+
+    fn arn_part(&self, index: usize) -> Option<&str> {
+        self.trail_arn.value()?.splitn(6, ':').nth(index)
+    }
 }

@@ -15,6 +15,7 @@ pub static LOG_RETENTION: Rule = Rule {
     code: "log-retention",
     title: "Log retention",
     version: 1,
+    kind: "region",
     expected: "every log group in scope keeps its events for at least 90 days, or forever",
     reads: "the retention of every log group in scope, in every configured region",
     not_checked: "the contents of log groups; regions that are not configured",

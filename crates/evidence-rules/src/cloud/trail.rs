@@ -16,6 +16,7 @@ pub static AUDIT_TRAIL: Rule = Rule {
     code: "audit-trail",
     title: "Audit trail",
     version: 1,
+    kind: "account",
     expected: "at least one trail that covers all regions, is logging, delivers, and records all management events",
     reads: "the trails of every configured region with their status and, where they are not the default, their event selectors",
     not_checked: "data events and insights; event data stores; who can write to the bucket; whether anyone reads the events",

@@ -6,6 +6,7 @@ use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{Low, Medium};
 
 use crate::codehost::codeowners::{CodeOwners, DefaultRule, Owner};
+use crate::codehost::record::{CodeownersError, CodeownersErrors};
 use crate::rule::{Reason, Rule, Verdict};
 
 /// A CODEOWNERS file assigns an owner to every file.
@@ -13,6 +14,7 @@ pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
     code: "codeowners-default-rule",
     title: "CODEOWNERS default rule",
     version: 1,
+    kind: "repository",
     expected: "a CODEOWNERS file in the root or in .github/ with a default rule that has an owner",
     reads: "the CODEOWNERS file on the default branch: the first of .github/, the root and docs/ that has one",
     not_checked: "whether an owner's review is required; whether owners exist and have write access, except with `codeowners_errors`; the branch in `branch`, if it is not the default branch",
@@ -136,6 +138,20 @@ pub fn judge(
             Verdict::fail(&CODEOWNERS_NO_DEFAULT_RULE, format!("{path} has no default rule{aside}"))
         }
     }
+}
+
+/// The owners that the host calls unknown in the file at `path`: each with its line, in lower case.
+pub fn unknown_owners(path: &str, errors: &CodeownersErrors) -> HashSet<(usize, String)> {
+    let owner = |error: &CodeownersError| {
+        let is_unknown = error.kind.value()?.trim().eq_ignore_ascii_case("unknown owner");
+        let is_here = error.path.value().is_none_or(|at| at.trim_start_matches('/') == path);
+        let line = usize::try_from(*error.line.value()?).ok()?;
+        let column = usize::try_from(*error.column.value()?).ok()?.checked_sub(1)?;
+        let rest: String = error.source.value()?.chars().skip(column).collect();
+        let owner = rest.split_whitespace().next()?.to_ascii_lowercase();
+        (is_unknown && is_here).then_some((line, owner))
+    };
+    errors.errors.value().into_iter().flatten().filter_map(owner).collect()
 }
 
 /// A line that decides: its pattern, and its owners that count.

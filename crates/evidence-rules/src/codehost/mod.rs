@@ -2,6 +2,7 @@
 //!
 //! Each rule has its own file and its own heading in the documentation. Nothing here sends a request.
 
+pub mod artifact;
 pub mod branch_protection;
 pub mod codeowners;
 pub mod default_owners;
@@ -18,6 +19,7 @@ use crate::SourceRules;
 /// The rules and reasons of this source.
 pub static RULES: SourceRules = SourceRules {
     source: "codehost",
+    kinds: artifact::ALL,
     rules: &[&TWO_FACTOR_REQUIRED, &CODEOWNERS_DEFAULT_RULE, &BRANCH_PROTECTION],
     reasons: reason::ALL,
 };

@@ -2,6 +2,8 @@
 //!
 //! The host sends much more, but there is no field for it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::field::Field;
@@ -129,7 +131,7 @@ pub struct EnforceAdmins {
 }
 
 /// `repo_{owner}_{repo}_branch_rules.json`: what rulesets of every level require for the branch.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BranchRules {
     /// The active rules, as the host lists them.
     pub rules: Vec<BranchRule>,
@@ -434,7 +436,7 @@ pub struct CodeownersError {
 }
 
 /// `repo_{owner}_{repo}_codeowners.json`: exactly the specification's fields.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CodeownersFile {
     /// File name.
     pub name: String,
@@ -443,7 +445,7 @@ pub struct CodeownersFile {
     /// The file, base64 without line breaks.
     pub content: String,
     /// Always `base64`.
-    pub encoding: &'static str,
+    pub encoding: Cow<'static, str>,
     /// Size of the file in bytes.
     pub size: u64,
 }

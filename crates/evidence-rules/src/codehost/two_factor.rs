@@ -12,6 +12,7 @@ pub static TWO_FACTOR_REQUIRED: Rule = Rule {
     code: "two-factor-required",
     title: "Two-factor authentication",
     version: 1,
+    kind: "organization",
     expected: "two-factor authentication is required of every member",
     reads: "`two_factor_requirement_enabled` of the organization",
     not_checked: "which members have a second factor, and of which kind; the second factor of an identity provider, and exemptions through it",

@@ -1,7 +1,10 @@
 //! Screens, judges, spools and counts one source's observations as they arrive.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use evidence_bundle::document::{
     self, ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity,
@@ -214,6 +217,14 @@ impl<'a> Gathering<'a> {
         self.screen.redact(text).into_owned()
     }
 
+    fn clean_fact(&self, fact: Value) -> Value {
+        match fact {
+            Value::String(text) => Value::String(self.clean(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.clean_fact(item)).collect(),
+            other => other,
+        }
+    }
+
     fn inspected(&mut self, mut inspection: Inspection, spool: &mut Spool) -> io::Result<()> {
         let mut bases = Vec::with_capacity(inspection.observations.len());
         for observation in &mut inspection.observations {
@@ -277,6 +288,9 @@ impl<'a> Gathering<'a> {
         if let Some((reason, detail)) = observation.seen.gap() {
             (row.reason, row.detail) = (Some(reason.code.to_string()), Some(self.clean(detail)));
         }
+        let facts = std::mem::take(&mut observation.facts);
+        row.facts =
+            facts.into_iter().map(|(name, fact)| (name.into_owned(), self.clean_fact(fact))).collect();
         row.artifact = number.and_then(|number| {
             let item = spool.items().get(usize::try_from(number).ok()?)?;
             Some(EvidenceReference { filename: path, checksum: item.checksum(), id: None })
@@ -302,6 +316,7 @@ impl<'a> Gathering<'a> {
             reason: None,
             detail: None,
             artifact: None,
+            facts: BTreeMap::new(),
             requests: self.requests(requests),
         }
     }

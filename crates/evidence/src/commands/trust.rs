@@ -31,6 +31,7 @@ pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<Terms, Error> {
         organization: args.expect_org.clone(),
         max_age: args.max_age.as_deref().map(parse_age).transpose()?,
         now: Some(env.clock.now().as_second()),
+        judgement: false,
     };
     Ok(Terms { trust, expectations })
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evidence_bundle::key::{KeyId, PublicKey};
-use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
+use evidence_bundle::read::{Expectations, Failure, Limits};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::TrustRoot;
 use evidence_os::{file, input};
@@ -372,7 +372,7 @@ fn check_bundle(
         Some(trust) => {
             let buffered = BufReader::with_capacity(256 * 1024, &mut reader);
             let verdict =
-                UntrustedBundle::new(buffered).verify(trust, &Expectations::default(), &Limits::default());
+                evidence_rules::repeat::verify(buffered, trust, &Expectations::default(), &Limits::default());
             match verdict {
                 Ok(bundle) => LocalVerdict::Verified {
                     signer: bundle.key_id,

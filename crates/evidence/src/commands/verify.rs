@@ -7,7 +7,7 @@ use std::io::{self, BufReader, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use evidence_bundle::read::{Failure, Limits, UntrustedBundle, VerifiedBundle};
+use evidence_bundle::read::{Expectations, Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_os::input;
 use evidence_view::verdict::{COMPLETE, Fact, Report, Tone, Verdict};
@@ -39,11 +39,11 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
         }
     };
     let verdict = match input::open(&args.bundle) {
-        Ok(file) => UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file)).verify(
-            &trust,
-            &expectations,
-            &Limits::default(),
-        ),
+        Ok(file) => {
+            let bundle = BufReader::with_capacity(256 * 1024, file);
+            let expectations = Expectations { judgement: args.require_judgement, ..expectations };
+            evidence_rules::repeat::verify(bundle, &trust, &expectations, &Limits::default())
+        }
         Err(error) => Err(Failure::CannotJudge(error)),
     };
     match &verdict {

@@ -32,6 +32,7 @@ mod disk;
 mod dry_run;
 mod exit_codes;
 mod failures;
+mod judgement;
 mod keys;
 mod mistakes;
 mod named;

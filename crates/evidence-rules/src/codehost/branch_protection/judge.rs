@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::facts::{Classic, Facts, Rules, Unread};
+use super::facts::{BranchFacts, Classic, Rules, Unread};
 use super::system::{Hold, System, allowances};
 use super::{
     ADMINS_NOT_ENFORCED, BRANCH_MISSING, BRANCH_UNPROTECTED, DEFAULT_BRANCH_DIFFERS,
@@ -22,9 +22,13 @@ const RECOMMENDED_REVIEWS: u64 = 2;
 const MAXIMUM_RULESETS: usize = 150;
 
 /// Passes if at least one approving review and at least one status check are required, for administrators too.
-pub fn judge(facts: &Facts) -> Verdict {
+pub fn judge(facts: &BranchFacts) -> Verdict {
     let branch = &facts.branch;
     match (&facts.classic, &facts.other_default) {
+        // The repository is gone, or somewhere else: nothing can be said about any branch of it.
+        (Classic::Unread(Unread { reason, detail, .. }), _) if **reason == shared::NOT_FOUND => {
+            return Verdict::unknown(reason, detail);
+        }
         (Classic::Empty, _) => {
             return Verdict::not_applicable(&EMPTY_REPOSITORY, "the repository is empty");
         }
@@ -77,7 +81,7 @@ pub fn judge(facts: &Facts) -> Verdict {
 }
 
 /// Whether rulesets can change the verdict: not if the classic rule passes, nor if nothing more can be read.
-pub fn wants_rules(facts: &Facts) -> bool {
+pub fn wants_rules(facts: &BranchFacts) -> bool {
     if facts.other_default.is_some() {
         return false;
     }
@@ -95,7 +99,7 @@ pub fn wants_rules(facts: &Facts) -> bool {
 
 /// Whether the host's record of the branch can decide: the classic rule is hidden, and no ruleset says anything about
 /// reviews or checks.
-pub fn wants_branch(facts: &Facts) -> bool {
+pub fn wants_branch(facts: &BranchFacts) -> bool {
     let hidden = matches!(&facts.classic, Classic::Unread(Unread { reason, refused: true, .. })
         if **reason == shared::PERMISSION_DENIED);
     let silent = matches!(&facts.rules, Rules::Shown(rules) if System::rulesets(rules, facts).is_empty());
@@ -105,11 +109,11 @@ pub fn wants_branch(facts: &Facts) -> bool {
 /// Whether a classic rule passes, whatever the rulesets.
 pub fn passes_alone(protection: &BranchProtection) -> bool {
     let classic = Classic::Shown(Box::new(protection.clone()));
-    judge(&Facts { classic, ..Facts::unprotected("") }).status == Status::Pass
+    judge(&BranchFacts { classic, ..BranchFacts::unprotected("") }).status == Status::Pass
 }
 
 /// The ruleset whose bypass list can still change the verdict: of several, the one that affects most criteria.
-pub fn next_ruleset(facts: &Facts) -> Option<u64> {
+pub fn next_ruleset(facts: &BranchFacts) -> Option<u64> {
     if facts.other_default.is_some() || facts.rulesets.len() >= MAXIMUM_RULESETS {
         return None;
     }
@@ -158,7 +162,7 @@ enum Held {
     ByNothingRead,
 }
 
-impl Facts {
+impl BranchFacts {
     /// Why the classic rule was not shown, if the plan does not include it.
     fn without_plan(&self) -> Option<&Unread> {
         match &self.classic {
@@ -190,7 +194,7 @@ impl Unread {
 }
 
 impl<'a> Systems<'a> {
-    fn of(facts: &'a Facts) -> Systems<'a> {
+    fn of(facts: &'a BranchFacts) -> Systems<'a> {
         let (mut all, mut unread, mut allowed) = (Vec::new(), Vec::new(), None);
         match &facts.classic {
             Classic::Shown(protection) => {
@@ -239,7 +243,7 @@ impl<'a> Systems<'a> {
     }
 
     /// The findings as text.
-    fn words(&self, facts: &Facts) -> String {
+    fn words(&self, facts: &BranchFacts) -> String {
         let mut parts = Vec::new();
         if !self.all.is_empty() {
             parts.push(self.demands());

@@ -11,7 +11,7 @@ mod system;
 use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{High, Low, Medium};
 
-pub use self::facts::{Classic, Facts, Rules, Unread, Viewer};
+pub use self::facts::{BranchFacts, Classic, RULESET_ID, Rules, Unread, Viewer};
 pub use self::judge::{judge, next_ruleset, passes_alone, reduced, wants_branch, wants_rules};
 pub use self::system::is_of_organization;
 
@@ -22,6 +22,7 @@ pub static BRANCH_PROTECTION: Rule = Rule {
     code: "branch-protection",
     title: "Branch protection",
     version: 1,
+    kind: "repository",
     expected: "at least 1 approving review, at least one required status check, enforced for administrators",
     reads: "the classic protection of the branch in `branch`, and the rules of the rulesets that apply to it",
     not_checked: "people and apps that may skip the review of a classic rule; who may push, force pushes, deletions, signed commits; what the status checks do, and whether they can fail; any other branch",

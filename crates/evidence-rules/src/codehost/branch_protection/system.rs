@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Facts, Rules, Unread, Viewer};
+use super::facts::{BranchFacts, Rules, Unread, Viewer};
 use super::reviewers::{RequiredReviews, required_reviews};
 use super::{BYPASS_CONTRADICTION, BYPASS_NOT_VISIBLE};
 use crate::codehost::record::{Actors, BranchProtection, BranchRule, BypassActor, Ruleset};
@@ -99,7 +99,7 @@ impl System {
     }
 
     /// The rulesets among `rules` that require a pull request or checks: no other rule protects anything here.
-    pub(super) fn rulesets(rules: &[BranchRule], facts: &Facts) -> Vec<System> {
+    pub(super) fn rulesets(rules: &[BranchRule], facts: &BranchFacts) -> Vec<System> {
         let mut systems: BTreeMap<Option<u64>, System> = BTreeMap::new();
         for rule in rules {
             let id = rule.ruleset_id.value().copied();
@@ -163,7 +163,7 @@ impl System {
 }
 
 /// Whether the organization owns the ruleset with this id.
-pub fn is_of_organization(facts: &Facts, id: u64) -> bool {
+pub fn is_of_organization(facts: &BranchFacts, id: u64) -> bool {
     let Rules::Shown(rules) = &facts.rules else { return false };
     rules.iter().any(|rule| {
         let source = rule.ruleset_source_type.value();

@@ -106,11 +106,11 @@ fn every_bypass_list_and_every_viewer() {
             [READER, ADMINISTRATOR, OWNER_ELSEWHERE, OWNER].into_iter().zip(expected.chars())
         {
             let rules = vec![review(1, 1), check(1, "build")];
-            let facts = Facts {
+            let facts = BranchFacts {
                 rules: Rules::Shown(rules.clone()),
                 rulesets: [(1, answer.clone())].into(),
                 viewer,
-                ..Facts::unprotected("main")
+                ..BranchFacts::unprotected("main")
             };
             let systems = System::rulesets(&rules, &facts);
             let held = match &systems[0].hold {
@@ -160,11 +160,11 @@ fn every_classic_rule_and_every_ruleset() {
         let mut expected = expected.chars().filter(|letter| *letter != ' ');
         let mut expect = |rules: Rules, actors: &Value| {
             let ruleset = read::<Ruleset>(json!({"id": 1, "bypass_actors": actors}));
-            let facts = Facts {
+            let facts = BranchFacts {
                 classic: classic.clone(),
                 rules: rules.clone(),
                 rulesets: [(1, Ok(ruleset))].into(),
-                ..Facts::unprotected("main")
+                ..BranchFacts::unprotected("main")
             };
             let verdict = judge(&facts);
             let letter = expected.next().unwrap();
@@ -225,9 +225,9 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
         (Classic::Unread(unread(&shared::HOST_ERROR)), false),
     ];
     for (classic, wanted) in table {
-        let facts = Facts { classic, rules: Rules::NotAsked, ..Facts::unprotected("main") };
+        let facts = BranchFacts { classic, rules: Rules::NotAsked, ..BranchFacts::unprotected("main") };
         assert_eq!(wants_rules(&facts), wanted, "{facts:?}");
-        let facts = Facts { other_default: Some("trunk".to_string()), ..facts };
+        let facts = BranchFacts { other_default: Some("trunk".to_string()), ..facts };
         assert!(!wants_rules(&facts), "the default branch decides");
     }
     // (the classic rule, the rules, the rulesets requested in turn while each hides its bypass list)
@@ -247,7 +247,8 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
         (Classic::NoBranch("none".to_string()), vec![], vec![]),
     ];
     for (classic, rules, expected) in table {
-        let mut facts = Facts { classic, rules: Rules::Shown(rules), ..Facts::unprotected("main") };
+        let mut facts =
+            BranchFacts { classic, rules: Rules::Shown(rules), ..BranchFacts::unprotected("main") };
         let mut asked = Vec::new();
         while let Some(id) = next_ruleset(&facts) {
             asked.push(id);
@@ -259,10 +260,10 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
     for actors in [json!([]), json!([{"actor_type": "OrganizationAdmin"}])] {
         let (rules, hold) = ([full(1), full(2)].concat(), actors == json!([]));
         let first: Ruleset = read(json!({"id": 1, "bypass_actors": actors}));
-        let facts = Facts {
+        let facts = BranchFacts {
             rules: Rules::Shown(rules),
             rulesets: [(1, Ok(first))].into(),
-            ..Facts::unprotected("main")
+            ..BranchFacts::unprotected("main")
         };
         assert_eq!(next_ruleset(&facts), if hold { None } else { Some(2) });
     }
@@ -276,7 +277,7 @@ fn judged(rules: Vec<BranchRule>, free: &[u64]) -> Verdict {
     let mut rulesets: std::collections::BTreeMap<u64, Result<Ruleset, Unread>> =
         (1..9).map(|id| (id, Ok(read(json!({"id": id, "bypass_actors": []}))))).collect();
     rulesets.extend(free.iter().map(bypass));
-    judge(&Facts { rules: Rules::Shown(rules), rulesets, ..Facts::unprotected("main") })
+    judge(&BranchFacts { rules: Rules::Shown(rules), rulesets, ..BranchFacts::unprotected("main") })
 }
 
 #[test]
@@ -337,7 +338,11 @@ fn every_form_of_a_rule() {
 #[test]
 fn another_default_branch_is_neither_a_pass_nor_a_failure() {
     for classic in [classic(2, &["a"], true), classic(0, &[], false), Classic::NoBranch("none".to_string())] {
-        let facts = Facts { classic, other_default: Some("trunk".to_string()), ..Facts::unprotected("main") };
+        let facts = BranchFacts {
+            classic,
+            other_default: Some("trunk".to_string()),
+            ..BranchFacts::unprotected("main")
+        };
         let verdict = judge(&facts);
         assert_eq!((verdict.status, verdict.reason), (Status::NotVerifiable, &DEFAULT_BRANCH_DIFFERS));
         assert_eq!(verdict.actual.as_deref(), Some("main was read, but the default branch is trunk"));
@@ -352,7 +357,8 @@ fn who_may_skip_the_review_is_told() {
         "required_status_checks": {"contexts": ["build"]},
         "enforce_admins": {"enabled": true},
     }));
-    let facts = Facts { classic: Classic::Shown(Box::new(protection)), ..Facts::unprotected("main") };
+    let facts =
+        BranchFacts { classic: Classic::Shown(Box::new(protection)), ..BranchFacts::unprotected("main") };
     let verdict = judge(&facts);
     assert_eq!((verdict.status, verdict.hint), (Status::Pass, Some(&PULL_REQUEST_BYPASS_ALLOWED)));
     assert!(verdict.actual.unwrap().ends_with("; ada, bot may skip the review"));
@@ -360,7 +366,7 @@ fn who_may_skip_the_review_is_told() {
 
 fn alone(json: &str) -> Verdict {
     let protection = Box::new(serde_json::from_str(json).unwrap());
-    judge(&Facts { classic: Classic::Shown(protection), ..Facts::unprotected("main") })
+    judge(&BranchFacts { classic: Classic::Shown(protection), ..BranchFacts::unprotected("main") })
 }
 
 /// The classic rule alone, in every combination of every form of its three sections, compared with the specification's

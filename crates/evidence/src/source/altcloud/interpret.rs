@@ -7,20 +7,21 @@ use std::hash::Hash;
 
 use super::NAME;
 use super::answer::says_disabled;
-use super::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
 use super::listing::{Listing, ListingError, Period, Whose};
 use super::wire::Activity;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::source::{CollectionItem, Plan};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Asked, Refused};
+use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
 use evidence_rules::altcloud::lifecycle as lifecycle_log;
 use evidence_rules::altcloud::record::{
     AdminEvent, AdminRoles, Administrator, Assignment, AssignmentRecord, EventListing, Parameters, Role,
     TwoStepVerification, User, UserLifecycle, UserListing,
 };
-use evidence_rules::altcloud::two_step::TwoStepFacts;
-use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
+use evidence_rules::altcloud::{
+    ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators, two_step,
+};
 use evidence_rules::rule::reason;
 use evidence_text::saturating_u64;
 
@@ -167,25 +168,21 @@ fn users_of(whose: &Whose) -> String {
 /// The users, the verdict on each listing, and the gaps.
 pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem> {
     let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
-    let mut inspection = meta.map(|meta| {
+    let inspection = meta.map(|meta| {
         let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
         let seen = Seen::artifact(NAME, "two_step_verification.json", &record, None, meta);
         let requests = users.requests();
-        Inspection::from(Observation { requests, ..observation(&TWO_STEP, organization, seen) })
+        let read = Inspection::from(Observation { requests, ..observation(&TWO_STEP, organization, seen) });
+        let judged = users.parts.iter().zip(&record.listings);
+        judged.fold(read, |read, ((whose, _), listing)| match two_step::judge(&record, listing) {
+            Some(verdict) => read.judged(&TWO_STEP_VERIFICATION, whose.name(), verdict),
+            None => read,
+        })
     });
-    let mut missing = Vec::new();
-    for (whose, listing) in &users.parts {
-        let mut facts = TwoStepFacts::default();
-        distinct_users(&listing.items).into_iter().for_each(|user| facts.add(user));
-        let gap = gap(&users_of(whose), listing);
-        // An incomplete listing can prove a failure, but never a pass.
-        if gap.is_none() || facts.fails() {
-            let judged = |read: Inspection| read.judged(&TWO_STEP_VERIFICATION, whose.name(), facts.judge());
-            inspection = inspection.map(judged);
-        }
-        let unread = seen(gap.into_iter().collect());
-        missing.extend(unread.into_iter().map(|unread| found(&TWO_STEP, whose.name(), unread)));
-    }
+    let missing = users.parts.iter().flat_map(|(whose, listing)| {
+        let unread = seen(gap(&users_of(whose), listing).into_iter().collect());
+        unread.into_iter().map(|unread| found(&TWO_STEP, whose.name(), unread))
+    });
     inspection.map(CollectionItem::Inspected).into_iter().chain(missing).collect()
 }
 
@@ -287,7 +284,7 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
         let of_name: Vec<AdminEvent> =
             activities.into_iter().flat_map(|activity| of(name, activity)).collect();
         let count = saturating_u64(of_name.len());
-        event_names.push(EventListing { name, read, events: count });
+        event_names.push(EventListing { name: name.into(), read, events: count });
         events.extend(of_name);
     }
     events.sort_by(|a, b| {
@@ -312,7 +309,7 @@ fn of(name: &'static str, activity: &Activity) -> Vec<AdminEvent> {
         .map(|event| AdminEvent {
             time: id.time.clone(),
             unique_qualifier: id.unique_qualifier.clone(),
-            name,
+            name: name.into(),
             actor: actor.clone(),
             parameters: Parameters {
                 user_email: event.parameter("USER_EMAIL").map(str::to_string),

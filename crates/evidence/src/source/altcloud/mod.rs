@@ -11,7 +11,6 @@ mod access;
 mod advice;
 mod answer;
 mod api;
-mod artifact;
 mod assertion;
 mod calls;
 mod collect;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::api::Hosts;
-use super::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY};
 use super::calls::{Action, GET_TRAIL_STATUS};
 use super::config::{CloudConfig, Extent};
 use super::endpoint::Region;
@@ -14,6 +13,7 @@ use super::wire::LogGroupPage;
 use crate::observation::{Failed, Seen};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::Asked;
+use evidence_rules::cloud::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY};
 use evidence_rules::cloud::record::{AccountSummary, Trail};
 use evidence_text::saturating_u64;
 
@@ -115,7 +115,7 @@ impl Account {
             let problems: Vec<String> = known.iter().filter_map(|known| known.place().err()).collect();
             let trails = saturating_u64(known.len() - problems.len());
             missing.extend(problems.iter().map(|text| not_asked(GET_TRAIL_STATUS.permission(), text)));
-            let needs = |known: &&Known| known.needs_selectors() && known.place().is_ok();
+            let needs = |known: &&Known| known.trail.needs_selectors() && known.place().is_ok();
             let selectors = saturating_u64(known.iter().filter(needs).count());
             let groups = self.all_log_groups().await;
             missing.extend(groups.iter().filter_map(|region| failed(&region.groups)));

@@ -5,9 +5,6 @@
 use serde::Serialize;
 
 use super::NAME;
-use super::artifact::{
-    ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS,
-};
 use super::endpoint::{Protocol, Region, Service};
 use super::found::observation;
 use super::subject;
@@ -17,6 +14,9 @@ use crate::observation::{ArtifactKind, Inspection, Seen};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Meta};
+use evidence_rules::cloud::artifact::{
+    ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS,
+};
 use evidence_rules::cloud::password;
 use evidence_rules::cloud::record::{
     AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord,

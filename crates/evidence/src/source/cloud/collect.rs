@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use super::account::{ACCOUNTS_AT_ONCE, Account, Opened, RegionFirst};
 use super::api::Host;
-use super::artifact::{ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::calls::{
     Action, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY, GET_ACCOUNT_SUMMARY, GET_EVENT_SELECTORS,
     GET_TRAIL_STATUS,
@@ -32,12 +31,16 @@ use crate::observation::{Inspection, Observation, Seen};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::{Meta, recorded};
+use evidence_rules::cloud::artifact::{
+    ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS,
+};
 use evidence_rules::cloud::password::{self, PASSWORD_POLICY_MISSING};
 use evidence_rules::cloud::record::{
     AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus,
 };
 use evidence_rules::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use evidence_rules::cloud::{self as rules, AUDIT_TRAIL};
+use evidence_rules::inspection::Facts;
 use evidence_rules::rule::{Verdict, reason};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
@@ -261,7 +264,7 @@ impl Account {
 
     fn is_in_scope(&self, known: &Known) -> bool {
         let entries = &self.extent.trails;
-        entries.is_empty() || entries.iter().any(|entry| known.is_meant_by(entry))
+        entries.is_empty() || entries.iter().any(|entry| known.trail.is_meant_by(entry))
     }
 
     /// The trails in scope.
@@ -295,12 +298,12 @@ impl Account {
             }
             let reason = unread.reason();
             facts.unread.push((format!("the trails of {region}"), reason));
-            not_read.push(NotRead { region: region.to_string(), reason: reason.code });
+            not_read.push(NotRead { region: region.to_string(), reason: reason.code.into() });
         }
         let Some((_, meta)) = read.first() else { return trails };
         let all = self.first.asked(&DESCRIBE_TRAILS, None);
         if not_read.is_empty() {
-            let is_found = |entry: &&String| known.iter().any(|known| known.is_meant_by(entry));
+            let is_found = |entry: &&String| known.iter().any(|known| known.trail.is_meant_by(entry));
             for entry in self.extent.trails.iter().filter(|entry| !is_found(entry)) {
                 let text = format!("the trail {entry} was not found in {}", self.regions_in_words());
                 let (seen, requests) = (Seen::Failed(not_found(text)), all.clone());
@@ -322,7 +325,7 @@ impl Account {
     /// Reads the status and the event selectors of all trails concurrently, and judges them together in order.
     async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> CollectionItem {
         let statuses = join_all(known.iter().map(|known| {
-            let selectors = known.needs_selectors().then(|| recorded(self.selectors(known)));
+            let selectors = known.trail.needs_selectors().then(|| recorded(self.selectors(known)));
             join(recorded(self.status(known)), OptionFuture::from(selectors))
         }));
         let Trails { mut observations, mut facts } = trails;
@@ -392,10 +395,13 @@ impl Account {
     ) -> Observation {
         let subject = known.subject();
         let mut warnings = Vec::new();
+        let mut beside = Facts::new();
         let seen = match read {
             Ok((status, meta)) => {
+                let began = self.hosts.began();
                 facts.logs = Criterion::logging(&status);
-                facts.delivers = delivery::of(&status, self.hosts.began());
+                facts.delivers = delivery::of(&status, began);
+                beside.extend(delivery::judged_at(began));
                 if let Some(error) = delivery::error(&status) {
                     warnings.push(not_delivering(known, &error, None));
                 }
@@ -408,7 +414,7 @@ impl Account {
             facts.logs = Criterion::Open(reason, "status not read".to_string());
             facts.delivers = facts.logs.clone();
         }
-        Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }
+        Observation { warnings, facts: beside, ..observation(&TRAIL_STATUS, &subject, seen) }
     }
 
     /// The observation of a trail's event selectors, which also fills in `facts`.

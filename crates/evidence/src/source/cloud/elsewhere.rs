@@ -6,7 +6,6 @@ use evidence_bundle::document::Warning;
 use futures_util::future::join_all;
 
 use super::account::Account;
-use super::artifact::TRAIL_STATUS;
 use super::calls::{DESCRIBE_TRAILS, GET_TRAIL_STATUS};
 use super::connect::{no_address, warning};
 use super::endpoint::{Region, Service};
@@ -15,8 +14,10 @@ use super::interpret::{self, Unread};
 use super::trails::{Known, TrailHome};
 use crate::observation::Observation;
 use evidence_http::{recorded, single_line};
+use evidence_rules::cloud::artifact::TRAIL_STATUS;
 use evidence_rules::cloud::reason::REGION_NOT_ENABLED;
 use evidence_rules::cloud::trail::{Criterion, TrailFacts, delivery};
+use evidence_rules::inspection::Facts;
 
 impl Account {
     /// The other regions in which a trail of all regions delivers; `None` if it cannot pass, or has no address.
@@ -81,6 +82,7 @@ impl Account {
             observations.push(Observation {
                 requests,
                 warnings,
+                facts: Facts::from([(delivery::REGION.into(), region.as_str().into())]),
                 ..observation(&TRAIL_STATUS, &subject, seen)
             });
         }

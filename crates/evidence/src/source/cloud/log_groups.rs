@@ -8,7 +8,6 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 
 use super::account::{Account, RegionFirst};
-use super::artifact::LOG_GROUPS;
 use super::calls::DESCRIBE_LOG_GROUPS;
 use super::connect::log_group_page;
 use super::endpoint::Region;
@@ -20,6 +19,7 @@ use crate::observation::{Inspection, Observation, Seen};
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Asked, Meta, recorded};
 use evidence_rules::cloud::LOG_RETENTION;
+use evidence_rules::cloud::artifact::LOG_GROUPS;
 use evidence_rules::cloud::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use evidence_rules::cloud::retention::Retention;
 use evidence_text::saturating_u64;
@@ -89,7 +89,7 @@ impl Account {
                     record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
                 }
                 Err(why) => {
-                    let reason = why.reason().code;
+                    let reason = why.reason().code.into();
                     record.regions_not_read.push(NotRead { region: region.to_string(), reason });
                     missing.push(unread(&LOG_GROUPS, &subject, why.seen(), requests));
                 }

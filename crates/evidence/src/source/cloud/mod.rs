@@ -13,7 +13,6 @@
 mod account;
 mod answer;
 mod api;
-mod artifact;
 mod calls;
 mod collect;
 pub mod config;

@@ -112,11 +112,6 @@ pub(super) fn check_log_group(text: &str) -> Result<(), Complaint> {
     Err(Complaint::new(format!("{} is not a valid log group name", quote(text))).help(help))
 }
 
-/// Whether an entry of `trails` matches this trail.
-pub(super) fn means_trail(entry: &str, name: Option<&str>, arn: Option<&str>) -> bool {
-    name == Some(entry) || arn == Some(entry)
-}
-
 /// Whether an entry of `log_groups` matches this log group.
 pub(super) fn means_log_group(entry: &str, name: &str) -> bool {
     match entry.strip_suffix('*') {
@@ -198,8 +193,6 @@ mod tests {
         ] {
             assert!(check_trail(bad).is_err(), "{bad}");
         }
-        assert!(means_trail("main", Some("main"), None) && means_trail(arn, Some("main"), Some(arn)));
-        assert!(!means_trail("main", Some("Main"), Some(arn)) && !means_trail("main", None, None));
     }
 
     #[test]

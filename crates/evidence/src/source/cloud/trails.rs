@@ -59,8 +59,7 @@ impl Known {
 
     /// The name, or the name in the ARN.
     pub(super) fn name(&self) -> &str {
-        let from_arn = || self.arn().and_then(Arn::new).and_then(scope::trail_name);
-        self.trail.name.value().map(String::as_str).or_else(from_arn).unwrap_or("unnamed")
+        self.trail.name()
     }
 
     pub(super) fn arn(&self) -> Option<&str> {
@@ -70,11 +69,6 @@ impl Known {
     /// The subject of checks about it: one line of limited length.
     pub(super) fn subject(&self) -> String {
         single_line(self.arn().unwrap_or_else(|| self.name()))
-    }
-
-    /// Whether an entry of `trails` in the configuration matches it.
-    pub(super) fn is_meant_by(&self, entry: &str) -> bool {
-        scope::means_trail(entry, self.trail.name.value().map(String::as_str), self.arn())
     }
 
     /// Where to request its status: in its home region, by ARN, since the same name can mean another trail in another
@@ -97,13 +91,6 @@ impl Known {
                 Err(format!("the trail {} has an invalid home region: {}", self.shown(), single_line(home)))
             }
         }
-    }
-
-    /// Whether its event selectors must be read: the provider does not report that they are the default, and they can
-    /// matter, because the trail may cover all regions.
-    pub(super) fn needs_selectors(&self) -> bool {
-        self.trail.has_custom_event_selectors.value() != Some(&false)
-            && self.trail.is_multi_region_trail.value() != Some(&false)
     }
 
     fn shown(&self) -> String {

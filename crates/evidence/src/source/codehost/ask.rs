@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use super::answer::{RefusalMeaning, said, says_disabled};
 use super::api::Api;
-use super::artifact;
 use super::calls::{BRANCH, CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOSITORY, RULES, RULESET};
 use super::directories::Directories;
 use super::interpret::{self, RepositoryName};
@@ -13,7 +12,9 @@ use super::wire::{Contents, File, NotAFile, Repository};
 use crate::observation::{Observation, Seen};
 use evidence_http::retry::Class;
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
+use evidence_rules::codehost::artifact;
 use evidence_rules::codehost::branch_protection::{Classic, Rules, Unread};
+use evidence_rules::codehost::default_owners::unknown_owners as unknown_owners_in;
 use evidence_rules::codehost::record::{BranchState, Ruleset};
 
 /// Additional results of reading the classic rule.
@@ -121,7 +122,7 @@ pub(super) async fn rules(
         Err(problem) => unread("branch rules", target, problem),
     };
     let observation = target.observation(&artifact::BRANCH_RULES, seen);
-    let rules = interpret::unread(&observation.seen).map_or(Rules::NotAsked, Rules::Unread);
+    let rules = Unread::of(observation.seen.shown()).map_or(Rules::NotAsked, Rules::Unread);
     (observation, rules)
 }
 
@@ -143,7 +144,7 @@ pub(super) async fn branch(
         Err(problem) => unread("branch", target, problem),
     };
     let observation = target.observation(&artifact::BRANCH, seen);
-    let shown = shown.filter(|_| interpret::unread(&observation.seen).is_none());
+    let shown = shown.filter(|_| Unread::of(observation.seen.shown()).is_none());
     (observation, shown)
 }
 
@@ -296,12 +297,12 @@ pub(super) async fn unknown_owners(
     let mut found = HashSet::new();
     let seen = match api.ask(&ERRORS, &[("owner", target.owner), ("repo", target.name)]).await {
         Ok(Answered { value, meta }) => {
-            found = owners::unknown_owners(path, &value);
+            found = unknown_owners_in(path, &value);
             owners::errors_shown(target, &value, &meta)
         }
         Err(problem) => unread("CODEOWNERS errors", target, problem),
     };
     let observation = target.observation(&artifact::CODEOWNERS_ERRORS, seen);
-    let found = interpret::unread(&observation.seen).map_or(Ok(found), Err);
+    let found = Unread::of(observation.seen.shown()).map_or(Ok(found), Err);
     (observation, found)
 }

@@ -13,7 +13,7 @@ use super::owners;
 use super::subject;
 use super::wire::{self, Contents, Listing, Organization, Repository, User};
 use crate::observation::{Inspection, Observation};
-use evidence_rules::codehost::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
+use evidence_rules::codehost::branch_protection::{self, BRANCH_PROTECTION, BranchFacts, passes_alone};
 use evidence_rules::codehost::record::{
     BranchProtection, BranchRule, BranchState, CodeownersErrors, Ruleset,
 };
@@ -325,16 +325,16 @@ fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
 
 fn protection_offline(protection: BranchProtection) -> Vec<CollectionItem> {
     let (observation, classic) = interpret::protection_shown(target(), protection, &Meta::default());
-    judged_offline(observation, Facts { classic, ..Facts::unprotected("main") })
+    judged_offline(observation, BranchFacts { classic, ..BranchFacts::unprotected("main") })
 }
 
 /// Assumes that there is no classic rule, and that no ruleset's bypass list was read.
 fn rules_offline(rules: Vec<BranchRule>) -> Vec<CollectionItem> {
     let (observation, rules) = interpret::rules_shown(target(), rules, &Meta::default());
-    judged_offline(observation, Facts { rules, ..Facts::unprotected("main") })
+    judged_offline(observation, BranchFacts { rules, ..BranchFacts::unprotected("main") })
 }
 
-fn judged_offline(observation: Observation, facts: Facts) -> Vec<CollectionItem> {
+fn judged_offline(observation: Observation, facts: BranchFacts) -> Vec<CollectionItem> {
     let verdict = branch_protection::judge(&facts);
     let inspection =
         Inspection::from(observation).concluded(&BRANCH_PROTECTION, Arc::clone(&SUBJECT), verdict);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
+use super::CodeHostSession;
 use super::ask::{self, ClassicReading};
 use super::backlog::Backlog;
 use super::config::{Branch, FALLBACK_BRANCH};
@@ -15,12 +16,13 @@ use super::population::Population;
 use super::repository::{Details, Origin, ScopedRepository};
 use super::shared::{Gone, Turn};
 use super::topic::Topic;
-use super::{CodeHostSession, artifact};
 use crate::observation::{Inspection, Observation, Seen};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::recorded;
+use evidence_rules::codehost::artifact;
 use evidence_rules::codehost::branch_protection::{
-    Facts, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
+    BranchFacts, Classic, Rules, Unread, Viewer, is_of_organization, judge, next_ruleset, wants_branch,
+    wants_rules,
 };
 use evidence_rules::codehost::record::Ruleset;
 use evidence_rules::codehost::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
@@ -183,7 +185,7 @@ impl CodeHostSession {
         let asked = with_requests(Box::pin(classic)).await;
         let (mut observation, ClassicReading { classic, may_be_missing, renamed }) = asked;
         let differs = default.filter(|default| *default != branch);
-        let mut facts = Facts {
+        let mut facts = BranchFacts {
             branch: branch.to_string(),
             other_default: differs.filter(|_| self.config.branch == Branch::Unset).map(str::to_string),
             classic,
@@ -201,11 +203,19 @@ impl CodeHostSession {
             others.push(seen);
         }
         let unseen = may_be_missing && others.iter().all(interpret::is_not_found);
+        let mut is_gone = false;
         if unseen && !archived {
             let (gone, requests) = self.gone(repository, details).await;
             observation.requests.extend(requests);
             if let Some(gone) = gone {
-                return (gone_protection(observation, others, &gone), unseen);
+                let gone = interpret::about(Topic::Protection.name(), gone);
+                let unread = Unread::of(gone.shown());
+                for one in std::iter::once(&mut observation).chain(&mut others) {
+                    one.seen = gone.clone();
+                }
+                is_gone = true;
+                facts.classic = unread.clone().map_or(facts.classic, Classic::Unread);
+                facts.rules = unread.map_or(facts.rules, Rules::Unread);
             }
         }
         if !archived && wants_branch(&facts) {
@@ -225,8 +235,11 @@ impl CodeHostSession {
             facts.rulesets.insert(id, ruleset);
             others.push(seen);
         }
+        observation.facts = facts.beside_artifacts();
         let verdict = judge(&facts);
-        observation.warnings.extend(interpret::branch_warnings(target, &facts, differs, &verdict));
+        if !is_gone {
+            observation.warnings.extend(interpret::branch_warnings(target, &facts, differs, &verdict));
+        }
         let observations = std::iter::once(observation).chain(others).collect();
         let subject = Arc::clone(&repository.subject);
         (Inspection::of(observations).concluded(&BRANCH_PROTECTION, subject, verdict), unseen)
@@ -296,15 +309,4 @@ impl CodeHostSession {
         details.exempt().is_none()
             && (!self.wants(Topic::Protection) || self.shared.is_unseen(&repository.subject).await)
     }
-}
-
-/// The inspection of the protection of a repository that is gone.
-fn gone_protection(first: Observation, others: Vec<Observation>, gone: &Seen) -> Inspection {
-    let seen = interpret::about(Topic::Protection.name(), gone.clone());
-    let subject = Arc::clone(&first.subject);
-    let text = seen.gap().map(|(_, text)| text.to_string()).unwrap_or_default();
-    let observations = std::iter::once(first).chain(others);
-    let observations = observations.map(|observation| Observation { seen: seen.clone(), ..observation });
-    let verdict = Verdict::unknown(&reason::NOT_FOUND, text);
-    Inspection::of(observations.collect()).concluded(&BRANCH_PROTECTION, subject, verdict)
 }

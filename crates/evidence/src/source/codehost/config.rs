@@ -84,7 +84,12 @@ pub enum Branch {
 }
 
 impl Branch {
-    /// The value as written in the configuration.
+    /// The value as written in the configuration, if there is one.
+    pub fn setting(&self) -> Option<&str> {
+        (*self != Branch::Unset).then(|| self.text())
+    }
+
+    /// The value in effect.
     pub fn text(&self) -> &str {
         match self {
             Branch::Unset => FALLBACK_BRANCH,

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use evidence_bundle::path::encode_component;
 
+use super::NAME;
 use super::answer::{Denial, RefusalMeaning, said};
-use super::{NAME, artifact};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Meta, Refused, RequestFailure};
 use evidence_rules::codehost as rules;
+use evidence_rules::codehost::artifact;
 use evidence_rules::codehost::branch_protection::{
-    BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
+    BRANCH_MISSING, BRANCH_UNPROTECTED, BranchFacts, Classic, DEFAULT_BRANCH_DIFFERS, RULESET_ID, Rules,
+    Unread,
 };
 use evidence_rules::codehost::record::{
     BranchProtection, BranchRule, BranchRules, BranchState, OrganizationSettings, Ruleset,
@@ -26,19 +28,6 @@ use evidence_rules::rule::{Verdict, reason};
 pub(super) fn failed(what: &str, failure: &RequestFailure) -> Seen {
     let failed = Failed::of(failure);
     Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed })
-}
-
-/// Why a setting was not read; `None` if it was.
-pub(super) fn unread(seen: &Seen) -> Option<Unread> {
-    match seen {
-        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
-        Seen::Nothing { reason, detail } | Seen::Denied { reason, detail } => {
-            Some(Unread { reason, detail: detail.clone(), refused: true })
-        }
-        Seen::Failed(Failed { reason, message, .. }) => {
-            Some(Unread { reason, detail: message.clone(), refused: false })
-        }
-    }
 }
 
 /// A repository by name.
@@ -99,7 +88,7 @@ pub(super) fn protection_shown(
     let seen = Seen::artifact(NAME, &name, &value, None, meta);
     let mut observation = target.observation(&artifact::PROTECTION, seen);
     observation.warnings = moved(target, meta);
-    match unread(&observation.seen) {
+    match Unread::of(observation.seen.shown()) {
         Some(unread) => (observation, Classic::Unread(unread)),
         None => (observation, Classic::Shown(Box::new(value))),
     }
@@ -110,22 +99,15 @@ pub(super) fn classic_unread(
     seen: Seen,
     warnings: Vec<Warning>,
 ) -> (Observation, Classic) {
-    let classic = match (&seen, unread(&seen)) {
-        (Seen::Nothing { reason, detail }, _) if **reason == BRANCH_UNPROTECTED => {
-            Classic::Absent(detail.clone())
-        }
-        (Seen::Nothing { reason, detail }, _) if **reason == BRANCH_MISSING => {
-            Classic::NoBranch(detail.clone())
-        }
-        (Seen::Nothing { reason, .. }, _) if **reason == rules::reason::EMPTY_REPOSITORY => Classic::Empty,
-        (_, Some(unread)) => Classic::Unread(unread),
-        // Unreachable: an artifact is handled elsewhere.
-        (_, None) => Classic::Unread(Unread {
+    let classic = Classic::not_shown(seen.shown());
+    // Unreachable: an artifact is handled elsewhere.
+    let classic = classic.unwrap_or_else(|| {
+        Classic::Unread(Unread {
             reason: &reason::NO_EVIDENCE,
             detail: "branch protection was not read".to_string(),
             refused: false,
-        }),
-    };
+        })
+    });
     let observation = Observation { warnings, ..target.observation(&artifact::PROTECTION, seen) };
     (observation, classic)
 }
@@ -173,7 +155,7 @@ pub(super) fn no_default_branch(target: RepositoryName<'_>) -> Observation {
 /// The warnings for the manifest: a missing or unprotected branch, or one that is not the default.
 pub(super) fn branch_warnings(
     target: RepositoryName<'_>,
-    facts: &Facts,
+    facts: &BranchFacts,
     other_default: Option<&str>,
     verdict: &Verdict,
 ) -> Vec<Warning> {
@@ -210,7 +192,7 @@ pub(super) fn rules_shown(
     let record = BranchRules { rules };
     let observation =
         target.observation(&artifact::BRANCH_RULES, Seen::artifact(NAME, &name, &record, None, meta));
-    match unread(&observation.seen) {
+    match Unread::of(observation.seen.shown()) {
         Some(unread) => (observation, Rules::Unread(unread)),
         None => (observation, Rules::Shown(record.rules)),
     }
@@ -250,8 +232,11 @@ pub(super) fn ruleset(
         }
         Err(seen) => (seen, Ruleset::default()),
     };
-    let observation = target.observation(&artifact::RULESET, seen);
-    let ruleset = unread(&observation.seen).map_or(Ok(shown), Err);
+    let mut observation = target.observation(&artifact::RULESET, seen);
+    if observation.seen.path().is_none() {
+        observation.facts.insert(RULESET_ID.into(), id.into());
+    }
+    let ruleset = Unread::of(observation.seen.shown()).map_or(Ok(shown), Err);
     (observation, ruleset)
 }
 

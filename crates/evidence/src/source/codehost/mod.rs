@@ -11,7 +11,6 @@ mod account;
 mod advice;
 pub mod answer;
 mod api;
-mod artifact;
 mod ask;
 mod backlog;
 mod calls;
@@ -103,7 +102,7 @@ impl Configured for CodeHostConfig {
             ("api_url", self.api_url.as_str().into()),
             ("repos", repos),
             ("exclude", self.exclude.iter().map(|excluded| excluded.setting(&self.org)).collect()),
-            ("branch", self.branch.text().into()),
+            ("branch", self.branch.setting().map_or(Value::Null, Value::from)),
             ("codeowners_errors", self.codeowners_errors.into()),
             ("accept_unconfirmed", self.accept_unconfirmed.into()),
         ]

@@ -102,7 +102,7 @@ impl CodeHostSession {
         let member = Member {
             id: repository.id.map(|id| id.to_string()),
             archived: repository.archived,
-            default_branch: repository.default_branch.map(Arc::from),
+            default_branch: repository.default_branch.filter(|name| names::is_branch(name)).map(Arc::from),
             visibility: repository.visibility.map(Arc::from),
             ..Member::new(MEMBER, Arc::clone(&subject))
         };

@@ -7,14 +7,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
+use super::NAME;
 use super::interpret::{RepositoryName, broken, failed};
 use super::wire::{File, NotAFile};
-use super::{NAME, artifact};
 use crate::observation::{Inspection, Observation, Seen};
 use evidence_http::{Meta, RequestFailure};
 use evidence_rules::codehost as rules;
+use evidence_rules::codehost::artifact;
 use evidence_rules::codehost::codeowners::{self, CodeOwners};
-use evidence_rules::codehost::record::{CodeownersError, CodeownersErrors, CodeownersFile};
+use evidence_rules::codehost::record::{CodeownersErrors, CodeownersFile};
 use evidence_rules::rule::Verdict;
 use evidence_text::counted;
 use evidence_text::saturating_u64;
@@ -83,20 +84,6 @@ pub(super) fn errors_shown(target: RepositoryName<'_>, errors: &CodeownersErrors
     Seen::artifact(NAME, &name, errors, None, meta)
 }
 
-/// The owners that the host calls unknown in the file at `path`: each with its line, in lower case.
-pub(super) fn unknown_owners(path: &str, errors: &CodeownersErrors) -> HashSet<(usize, String)> {
-    let owner = |error: &CodeownersError| {
-        let is_unknown = error.kind.value()?.trim().eq_ignore_ascii_case("unknown owner");
-        let is_here = error.path.value().is_none_or(|at| at.trim_start_matches('/') == path);
-        let line = usize::try_from(*error.line.value()?).ok()?;
-        let column = usize::try_from(*error.column.value()?).ok()?.checked_sub(1)?;
-        let rest: String = error.source.value()?.chars().skip(column).collect();
-        let owner = rest.split_whitespace().next()?.to_ascii_lowercase();
-        (is_unknown && is_here).then_some((line, owner))
-    };
-    errors.errors.value().into_iter().flatten().filter_map(owner).collect()
-}
-
 /// No location has a file. `other` is something else that was found in a location.
 pub(super) fn no_file(other: Option<(&str, NotAFile)>) -> Seen {
     match other {
@@ -160,7 +147,7 @@ pub(super) fn codeowners_artifact(
         name: file.and_then(|file| file.name.clone()).unwrap_or_else(|| "CODEOWNERS".to_string()),
         path: file.and_then(|file| file.path.clone()).unwrap_or_else(|| place.to_string()),
         content: BASE64.encode(&decoded),
-        encoding: "base64",
+        encoding: "base64".into(),
         size,
     };
     let lines = owners.invalid.iter().map(|invalid| invalid.line);
@@ -182,7 +169,7 @@ pub(super) fn codeowners_artifact(
     let name = target.artifact_name(artifact::CODEOWNERS.name);
     let seen = Seen::artifact(NAME, &name, &record, Some(decoded), meta);
     let found = match seen.path() {
-        Some(_) => FoundFile::File { path: place.to_string(), owners },
+        Some(_) => FoundFile::File { path: record.path, owners },
         None => FoundFile::Unread,
     };
     let mut observation = target.observation(&artifact::CODEOWNERS, seen);

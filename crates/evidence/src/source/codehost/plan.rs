@@ -1,7 +1,6 @@
 //! Plans a collection: counts its requests and artifacts without collecting.
 
 use super::api::is_partial;
-use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
 use super::exclusion::Exclusion;
@@ -13,6 +12,7 @@ use crate::forecast;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _, estimate};
 use evidence_bundle::document::Scope;
 use evidence_http::cache::Cache;
+use evidence_rules::codehost::artifact;
 use evidence_text::saturating_u64;
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,8 +1,8 @@
 //! The topics checked in every repository.
 
-use super::artifact;
 use super::calls;
 use crate::observation::ArtifactKind;
+use evidence_rules::codehost::artifact;
 
 /// A topic checked in every repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,8 +20,12 @@ fn above_the_organization_nothing_is_concluded() {
             rules.iter_mut().for_each(|rule| rule.ruleset_source_type = read(source.clone()));
             let answer = read::<Ruleset>(json!({"id": 1, "current_user_can_bypass": "never"}));
             let rules = Rules::Shown(rules);
-            let facts =
-                Facts { rules, rulesets: [(1, Ok(answer))].into(), viewer, ..Facts::unprotected("main") };
+            let facts = BranchFacts {
+                rules,
+                rulesets: [(1, Ok(answer))].into(),
+                viewer,
+                ..BranchFacts::unprotected("main")
+            };
             let expected = if expected == 'h' { &shared::OK } else { &BYPASS_NOT_VISIBLE };
             assert_eq!(judge(&facts).reason, expected, "{source} {viewer:?}");
             assert_eq!(is_of_organization(&facts, 1), source == json!("Organization"));
@@ -44,11 +48,11 @@ fn the_branch_itself_decides_only_without_other_rules() {
     ];
     let hidden = || Classic::Unread(unread(&shared::PERMISSION_DENIED));
     for (state, expected) in states {
-        let facts = |rules| Facts {
+        let facts = |rules| BranchFacts {
             classic: hidden(),
             state: state.clone().map(read),
             rules: Rules::Shown(rules),
-            ..Facts::unprotected("main")
+            ..BranchFacts::unprotected("main")
         };
         let verdict = judge(&facts(vec![deletion()]));
         assert_eq!((verdict.status, verdict.reason), verdict_of(expected), "{state:?}");
@@ -56,7 +60,8 @@ fn the_branch_itself_decides_only_without_other_rules() {
     }
     let named = json!({"name": "main", "protected": true, "protection":
         {"enabled": true, "required_status_checks": {"contexts": ["a", "b"]}}});
-    let facts = Facts { classic: hidden(), state: Some(read(named)), ..Facts::unprotected("main") };
+    let facts =
+        BranchFacts { classic: hidden(), state: Some(read(named)), ..BranchFacts::unprotected("main") };
     let actual = judge(&facts).actual.unwrap();
     assert!(actual.ends_with("a branch protection rule with 2 required status checks: a, b"), "{actual}");
     // (the classic rule, the rules, whether to request the branch)
@@ -71,8 +76,8 @@ fn the_branch_itself_decides_only_without_other_rules() {
         (Classic::Absent("none".to_string()), Rules::Shown(Vec::new()), false),
         (classic(1, &["a"], true), Rules::Shown(Vec::new()), false),
     ] {
-        let facts = Facts { classic, rules, ..Facts::unprotected("main") };
+        let facts = BranchFacts { classic, rules, ..BranchFacts::unprotected("main") };
         assert_eq!(wants_branch(&facts), wanted, "{facts:?}");
-        assert!(!wants_branch(&Facts { other_default: Some("trunk".to_string()), ..facts }));
+        assert!(!wants_branch(&BranchFacts { other_default: Some("trunk".to_string()), ..facts }));
     }
 }

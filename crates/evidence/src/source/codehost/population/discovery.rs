@@ -11,7 +11,7 @@ use crate::source::codehost::api::RepositoryListing;
 use crate::source::codehost::exclusion::Exclusion;
 use crate::source::codehost::repository::{Names, ScopedRepository};
 use crate::source::codehost::wire::RepositoryCounts;
-use crate::source::codehost::{CodeHostSession, MEMBER, interpret, wire};
+use crate::source::codehost::{CodeHostSession, MEMBER, interpret, names, wire};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::CallError;
@@ -76,7 +76,10 @@ impl<'a> Discovery<'a> {
                 self.members.push(Member {
                     id: repository.id.map(|id| id.to_string()),
                     archived: repository.archived,
-                    default_branch: repository.default_branch.map(|name| self.names.shared(&name)),
+                    default_branch: repository
+                        .default_branch
+                        .filter(|name| names::is_branch(name))
+                        .map(|name| self.names.shared(&name)),
                     visibility: repository.visibility.map(|name| self.names.shared(&name)),
                     out_of_scope: excluded.then_some(EXCLUDED),
                     ..Member::new(MEMBER, Arc::clone(&scoped.subject))

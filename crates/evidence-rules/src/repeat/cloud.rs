@@ -1,0 +1,167 @@
+//! Judges the cloud provider's observations again.
+
+use std::sync::Arc;
+
+use super::facts::Artifact;
+use super::group::{Judged, Row};
+use crate::cloud::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, TRAIL_STATUS};
+use crate::cloud::record::{AuditTrailsRecord, Trail};
+use crate::cloud::retention::Retention;
+use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
+use crate::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, password};
+use crate::inspection::{Judgement, Shown};
+use crate::rule::{Reason, Verdict, reason};
+
+/// What follows from the rows of one group; `None` if a row that must be there is not.
+pub(super) fn judged(rows: &[Row]) -> Option<Judged> {
+    let first = rows.first()?;
+    let judgements = match &first.artifact {
+        Some(Artifact::LogGroups(record)) => {
+            let judged = record.regions_read.iter().map(|region| Judgement {
+                rule: &LOG_RETENTION,
+                subject: format!("{}/{}", first.subject, region.region).into(),
+                verdict: Retention::of(&region.log_groups).judge(),
+            });
+            judged.collect()
+        }
+        _ if *first.kind == crate::cloud::artifact::PASSWORD_POLICY => {
+            policy(rows).map(|verdict| first.judged(&PASSWORD_POLICY, verdict)).into_iter().collect()
+        }
+        // Of an account that could not be opened, nothing was asked.
+        _ if *first.kind == AUDIT_TRAILS && !is_unopened(first) => {
+            let (account, _) = first.subject.split_once('/').unwrap_or((&first.subject, ""));
+            let (subject, verdict) = (Arc::from(account), trails(rows)?.judge());
+            vec![Judgement { rule: &AUDIT_TRAIL, subject, verdict }]
+        }
+        _ => Vec::new(),
+    };
+    Some(Judged { judgements, exempt: None })
+}
+
+/// Whether the row stands for the trails of an account that could not be opened.
+pub(super) fn is_unopened(row: &Row) -> bool {
+    !matches!(row.shown(), Shown::Artifact | Shown::Excluded(_)) && !row.subject.contains('/')
+}
+
+fn policy(rows: &[Row]) -> Option<Verdict> {
+    let (first, others) = rows.split_first()?;
+    let no_users =
+        |row: &Row| matches!(&row.artifact, Some(Artifact::AccountSummary(summary)) if summary.users == 0);
+    if others.iter().any(no_users) {
+        return Some(password::without_users());
+    }
+    match (&first.artifact, first.shown()) {
+        (Some(Artifact::PasswordPolicy(record)), _) => Some(password::judge(&record.policy)),
+        (_, Shown::Nothing(reason, detail)) => Some(Verdict::fail(reason, detail)),
+        (_, Shown::Denied(reason, detail) | Shown::Failed(reason, detail)) => {
+            Some(Verdict::unknown(reason, detail))
+        }
+        (_, Shown::Artifact | Shown::Excluded(_)) => Some(Verdict::unknown(&reason::NO_EVIDENCE, "")),
+    }
+}
+
+/// The reason of a row without an artifact.
+fn gap(row: &Row) -> Option<&'static Reason> {
+    match row.shown() {
+        Shown::Nothing(reason, _) | Shown::Denied(reason, _) | Shown::Failed(reason, _) => Some(reason),
+        Shown::Artifact | Shown::Excluded(_) => None,
+    }
+}
+
+fn trails(rows: &[Row]) -> Option<AuditTrail> {
+    let mut facts = AuditTrail::default();
+    let first = rows.first()?;
+    let record = match &first.artifact {
+        Some(Artifact::AuditTrails(record)) => record,
+        // The artifact was excluded, and with it every judgement on it.
+        _ if matches!(first.shown(), Shown::Excluded(_)) => return Some(facts),
+        _ => {
+            for row in rows {
+                let (_, region) = row.subject.split_once('/')?;
+                facts.unread.push((format!("the trails of {region}"), gap(row)?));
+            }
+            return Some(facts);
+        }
+    };
+    for not_read in &record.regions_not_read {
+        let reason = crate::reason_of(&not_read.reason)?;
+        facts.unread.push((format!("the trails of {}", not_read.region), reason));
+    }
+    if record.regions_not_read.is_empty() {
+        let is_found = |entry: &&String| record.trail_list.iter().any(|trail| trail.is_meant_by(entry));
+        for entry in record.scope.iter().filter(|entry| !is_found(entry)) {
+            facts.unread.push((format!("the trail {entry}"), &reason::NOT_FOUND));
+        }
+    }
+    let mut rows = rows.iter().skip_while(|row| *row.kind == AUDIT_TRAILS);
+    for trail in &record.trail_list {
+        facts.trails.push(of_trail(trail, &mut rows)?);
+    }
+    let mut looked_at = 0;
+    while let Some((index, of_trail)) =
+        facts.trails.iter_mut().enumerate().skip(looked_at).find(|(_, trail)| trail.is_good())
+    {
+        looked_at = index + 1;
+        elsewhere(record, record.trail_list.get(index)?, &mut rows, of_trail)?;
+        if of_trail.is_good() {
+            break;
+        }
+    }
+    rows.next().is_none().then_some(facts)
+}
+
+/// The facts about one trail, from its status and its event selectors.
+fn of_trail<'a>(trail: &Trail, rows: &mut impl Iterator<Item = &'a Row>) -> Option<TrailFacts> {
+    let mut facts = TrailFacts {
+        name: trail.name().to_string(),
+        logs: Criterion::Met(String::new()),
+        covers_all_regions: Criterion::all_regions(&trail.is_multi_region_trail),
+        delivers: Criterion::Met(String::new()),
+        records: Criterion::Met(String::new()),
+    };
+    let status =
+        rows.next().filter(|row| *row.kind == TRAIL_STATUS && !row.facts.contains_key(delivery::REGION))?;
+    if let Some(Artifact::TrailStatus(record)) = &status.artifact {
+        facts.logs = Criterion::logging(record);
+        facts.delivers = delivery::of(record, delivery::read_judged_at(&status.facts)?);
+    } else if let Some(reason) = gap(status) {
+        facts.logs = Criterion::Open(reason, "status not read".to_string());
+        facts.delivers = facts.logs.clone();
+    }
+    if trail.needs_selectors() {
+        let selectors = rows.next().filter(|row| *row.kind == EVENT_SELECTORS)?;
+        if let Some(Artifact::EventSelectors(record)) = &selectors.artifact {
+            facts.records = selection::of(record);
+        } else if let Some(reason) = gap(selectors) {
+            facts.records = Criterion::Open(reason, "event selectors not read".to_string());
+        }
+    }
+    Some(facts)
+}
+
+/// Adds what the other regions say of a trail that would pass: each of them must have a row.
+fn elsewhere<'a>(
+    record: &AuditTrailsRecord,
+    trail: &Trail,
+    rows: &mut impl Iterator<Item = &'a Row>,
+    facts: &mut TrailFacts,
+) -> Option<()> {
+    let all = record.regions_read.iter().chain(record.regions_not_read.iter().map(|region| &region.region));
+    let mut left: Vec<&str> =
+        all.map(String::as_str).filter(|region| Some(*region) != trail.home()).collect();
+    let (mut failed, mut open) = (None, None);
+    while !left.is_empty() {
+        let row = rows.next().filter(|row| *row.kind == TRAIL_STATUS)?;
+        let region = row.facts.get(delivery::REGION)?.as_str()?;
+        left.remove(left.iter().position(|other| *other == region)?);
+        if let Some(Artifact::TrailStatus(status)) = &row.artifact {
+            failed = failed.or_else(|| delivery::elsewhere(status, region));
+        } else if let Some(reason) = gap(row) {
+            open = open.or(Some(Criterion::Open(reason, format!("status in {region} not read"))));
+        }
+    }
+    if let Some(delivers) = failed.or(open) {
+        facts.delivers = delivers;
+    }
+    Some(())
+}

@@ -1,0 +1,139 @@
+//! Judges the code host's observations again.
+
+use std::collections::{BTreeMap, HashSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use evidence_bundle::document::Outcome;
+
+use super::facts::Artifact;
+use super::group::{Judged, Row, Surroundings};
+use crate::codehost::artifact::{
+    BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET,
+};
+use crate::codehost::branch_protection::{self, BranchFacts, Classic, RULESET_ID, Rules, Unread};
+use crate::codehost::codeowners::CodeOwners;
+use crate::codehost::reason::{ARCHIVED, EMPTY_REPOSITORY, REPOSITORY_DISABLED};
+use crate::codehost::{
+    BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE, TWO_FACTOR_REQUIRED, default_owners, two_factor,
+};
+use crate::rule::{Reason, Status, Verdict, reason};
+
+/// The branch that is checked if the configuration names none.
+const FALLBACK_BRANCH: &str = "main";
+
+/// The setting for each repository's own default branch.
+const DEFAULT_BRANCH: &str = "~DEFAULT_BRANCH";
+
+/// What follows from the rows of one group; `None` if a row that must be there is not.
+pub(super) fn judged(rows: &[Row], around: Surroundings<'_>) -> Option<Judged> {
+    let first = rows.first()?;
+    if *first.kind == ORGANIZATION_SETTINGS {
+        let verdict = match &first.artifact {
+            Some(Artifact::Organization(settings)) => two_factor::judge(settings),
+            _ if first.outcome == Outcome::Excluded => Verdict::unknown(&reason::EXCLUDED_BY_POLICY, ""),
+            _ => return Some(Judged::default()),
+        };
+        return Some(Judged { judgements: vec![first.judged(&TWO_FACTOR_REQUIRED, verdict)], exempt: None });
+    }
+    let exempt = exempt(first, around);
+    let judgements = if !first.subject.contains('/') || exempt == Some(&REPOSITORY_DISABLED) {
+        // Not of a repository, or of one whose contents nobody can read.
+        Vec::new()
+    } else if *first.kind == PROTECTION {
+        vec![first.judged(&BRANCH_PROTECTION, branch_protection::judge(&branch(rows, around)?))]
+    } else if *first.kind == CODEOWNERS {
+        owners(rows, around)?
+            .map(|verdict| first.judged(&CODEOWNERS_DEFAULT_RULE, verdict))
+            .into_iter()
+            .collect()
+    } else {
+        Vec::new()
+    };
+    Some(Judged { judgements, exempt })
+}
+
+/// Why no rule applies to the repository, if none does.
+fn exempt(row: &Row, around: Surroundings<'_>) -> Option<&'static Reason> {
+    match row.reason {
+        Some(reason) if *reason == REPOSITORY_DISABLED => Some(&REPOSITORY_DISABLED),
+        _ if around.archived => Some(&ARCHIVED),
+        _ => None,
+    }
+}
+
+/// The facts about the protection of a branch.
+fn branch(rows: &[Row], around: Surroundings<'_>) -> Option<BranchFacts> {
+    let (first, others) = rows.split_first()?;
+    let setting = around.settings.get("branch").and_then(|branch| branch.as_str());
+    let branch = match setting {
+        None => FALLBACK_BRANCH,
+        Some(DEFAULT_BRANCH) => around.default_branch.unwrap_or_default(),
+        Some(name) => name,
+    };
+    let other_default = around.default_branch.filter(|default| setting.is_none() && *default != branch);
+    let classic = match &first.artifact {
+        Some(Artifact::Protection(protection)) => Classic::Shown(protection.clone()),
+        _ => Classic::not_shown(first.shown()).unwrap_or(Classic::Empty),
+    };
+    let mut facts = BranchFacts {
+        branch: branch.to_string(),
+        other_default: other_default.map(str::to_string),
+        classic,
+        state: None,
+        rules: Rules::NotAsked,
+        rulesets: BTreeMap::new(),
+        viewer: branch_protection::Viewer::default(),
+    };
+    facts.add_beside_artifacts(&first.facts);
+    for row in others {
+        match (&row.artifact, Unread::of(row.shown())) {
+            (Some(Artifact::BranchRules(record)), _) => facts.rules = Rules::Shown(record.rules.clone()),
+            (Some(Artifact::Branch(state)), _) => facts.state = Some((**state).clone()),
+            (Some(Artifact::Ruleset(ruleset)), _) => {
+                facts.rulesets.insert(*ruleset.id.value()?, Ok((**ruleset).clone()));
+            }
+            (_, Some(unread)) if *row.kind == RULESET => {
+                facts.rulesets.insert(row.facts.get(RULESET_ID)?.as_u64()?, Err(unread));
+            }
+            (_, Some(unread)) if *row.kind == BRANCH_RULES => facts.rules = Rules::Unread(unread),
+            // A branch that was not read says nothing; an excluded artifact decides by itself.
+            _ => {}
+        }
+    }
+    Some(facts)
+}
+
+/// The verdict on a CODEOWNERS file. `Some(None)`: there is none, or it was not read.
+fn owners(rows: &[Row], around: Surroundings<'_>) -> Option<Option<Verdict>> {
+    let (first, others) = rows.split_first()?;
+    let file = match &first.artifact {
+        Some(Artifact::Codeowners(file)) => file,
+        _ if first.reason.is_some_and(|reason| *reason == EMPTY_REPOSITORY) => {
+            return Some(Some(Verdict::not_applicable(&EMPTY_REPOSITORY, &*first.detail)));
+        }
+        // What it held was judged, and then not used.
+        _ if first.outcome == Outcome::Excluded => {
+            return Some(Some(Verdict::unknown(&reason::EXCLUDED_BY_POLICY, "")));
+        }
+        _ => return Some(None),
+    };
+    let (organization, _) = first.subject.split_once('/')?;
+    let content = BASE64.decode(&file.content).ok()?;
+    let judge = |unknown: &HashSet<(usize, String)>| {
+        default_owners::judge(&file.path, organization, CodeOwners::parse(&content), unknown)
+    };
+    let verdict = judge(&HashSet::new());
+    let asks = around.settings.get("codeowners_errors").and_then(|asks| asks.as_bool()).unwrap_or_default();
+    if !asks || verdict.status != Status::Pass {
+        return Some(Some(verdict));
+    }
+    let errors = others.iter().find(|row| *row.kind == CODEOWNERS_ERRORS)?;
+    Some(Some(match (&errors.artifact, Unread::of(errors.shown())) {
+        (Some(Artifact::CodeownersErrors(record)), _) => {
+            judge(&default_owners::unknown_owners(&file.path, record))
+        }
+        (_, Some(Unread { reason, detail, .. })) => Verdict::unknown(reason, detail),
+        (_, None) => verdict,
+    }))
+}

@@ -1,0 +1,57 @@
+//! Artifacts, read back as the records that the rules judge.
+
+use std::io::Read;
+
+use crate::altcloud::record::{AdminRoles, TwoStepVerification, UserLifecycle};
+use crate::cloud::record::{
+    AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicyRecord, TrailStatus,
+};
+use crate::codehost::record::{
+    BranchProtection, BranchRules, BranchState, CodeownersErrors, CodeownersFile, OrganizationSettings,
+    Ruleset,
+};
+use crate::inspection::ArtifactKind;
+use crate::{altcloud, cloud, codehost};
+
+/// Declares the artifacts: the kind of each, and its record.
+macro_rules! artifacts {
+    ($($name:ident: $kind:path => $record:ty),+ $(,)?) => {
+        /// An artifact that was read back.
+        #[derive(Debug)]
+        pub(super) enum Artifact {
+            $($name(Box<$record>)),+
+        }
+
+        impl Artifact {
+            /// Reads an artifact of this kind; `None` for a kind that no rule judges.
+            ///
+            /// # Errors
+            /// Fails if the bytes are not its record.
+            pub(super) fn read(kind: &ArtifactKind, artifact: impl Read) -> Option<Result<Artifact, serde_json::Error>> {
+                $(if *kind == $kind {
+                    return Some(serde_json::from_reader(artifact).map(|record| Artifact::$name(Box::new(record))));
+                })+
+                None
+            }
+        }
+    };
+}
+
+artifacts! {
+    Organization: codehost::artifact::ORGANIZATION_SETTINGS => OrganizationSettings,
+    Protection: codehost::artifact::PROTECTION => BranchProtection,
+    BranchRules: codehost::artifact::BRANCH_RULES => BranchRules,
+    Branch: codehost::artifact::BRANCH => BranchState,
+    Ruleset: codehost::artifact::RULESET => Ruleset,
+    Codeowners: codehost::artifact::CODEOWNERS => CodeownersFile,
+    CodeownersErrors: codehost::artifact::CODEOWNERS_ERRORS => CodeownersErrors,
+    PasswordPolicy: cloud::artifact::PASSWORD_POLICY => PasswordPolicyRecord,
+    AccountSummary: cloud::artifact::ACCOUNT_SUMMARY => AccountSummary,
+    AuditTrails: cloud::artifact::AUDIT_TRAILS => AuditTrailsRecord,
+    TrailStatus: cloud::artifact::TRAIL_STATUS => TrailStatus,
+    EventSelectors: cloud::artifact::EVENT_SELECTORS => EventSelectors,
+    LogGroups: cloud::artifact::LOG_GROUPS => LogGroupsRecord,
+    TwoStep: altcloud::artifact::TWO_STEP => TwoStepVerification,
+    AdminRoles: altcloud::artifact::ADMIN_ROLES => AdminRoles,
+    UserLifecycle: altcloud::artifact::USER_LIFECYCLE => UserLifecycle,
+}

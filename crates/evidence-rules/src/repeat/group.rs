@@ -1,0 +1,89 @@
+//! Observations that were made together, as a verifier finds them in a bundle.
+
+use std::sync::Arc;
+
+use evidence_bundle::document::Outcome;
+
+use super::facts::Artifact;
+use crate::inspection::{ArtifactKind, Facts, Judgement, Observed, Shown};
+use crate::rule::{Reason, Rule, Verdict, reason};
+
+/// A row of `derived/observations.json`, with its artifact once that was read.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) kind: &'static ArtifactKind,
+    pub(super) subject: Arc<str>,
+    pub(super) outcome: Outcome,
+    pub(super) reason: Option<&'static Reason>,
+    pub(super) detail: Box<str>,
+    /// What a check that rests on it refers to, as a hash.
+    pub(super) basis: u64,
+    pub(super) facts: Facts,
+    pub(super) artifact: Option<Artifact>,
+}
+
+impl Row {
+    /// The row, and nothing but its kind in its place.
+    pub(super) fn take(&mut self) -> Row {
+        let left = Row {
+            kind: self.kind,
+            subject: Arc::clone(&self.subject),
+            outcome: self.outcome,
+            reason: None,
+            detail: Box::default(),
+            basis: 0,
+            facts: Facts::new(),
+            artifact: None,
+        };
+        std::mem::replace(self, left)
+    }
+
+    /// The row as judgement sees it.
+    pub(super) fn observed(&self) -> Observed<'_> {
+        Observed { kind: self.kind, subject: Arc::clone(&self.subject), shown: self.shown() }
+    }
+
+    pub(super) fn shown(&self) -> Shown<'_> {
+        let reason = self.reason.unwrap_or(&reason::HOST_ERROR);
+        match self.outcome {
+            Outcome::Artifact => Shown::Artifact,
+            Outcome::Nothing => Shown::Nothing(reason, &self.detail),
+            Outcome::Denied => Shown::Denied(reason, &self.detail),
+            Outcome::Excluded => Shown::Excluded(&self.detail),
+            Outcome::Failed | Outcome::NotAsked | Outcome::Listed => Shown::Failed(reason, &self.detail),
+        }
+    }
+
+    /// A judgement on the subject of this row.
+    pub(super) fn judged(&self, rule: &'static Rule, verdict: Verdict) -> Judgement {
+        Judgement { rule, subject: Arc::clone(&self.subject), verdict }
+    }
+}
+
+/// What the signed documents say of the subject beside its observations.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Surroundings<'a> {
+    /// The settings of the source.
+    pub(super) settings: Settings<'a>,
+    /// The default branch of the repository.
+    pub(super) default_branch: Option<&'a str>,
+    /// Whether the repository is archived.
+    pub(super) archived: bool,
+}
+
+/// The settings of a source.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Settings<'a>(pub(super) Option<&'a std::collections::BTreeMap<String, serde_json::Value>>);
+
+impl<'a> Settings<'a> {
+    pub(super) fn get(self, name: &str) -> Option<&'a serde_json::Value> {
+        self.0?.get(name)
+    }
+}
+
+/// What follows from the observations of a group.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    pub(super) judgements: Vec<Judgement>,
+    pub(super) exempt: Option<&'static Reason>,
+}

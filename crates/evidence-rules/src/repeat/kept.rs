@@ -1,0 +1,191 @@
+//! The checks of a bundle, small enough to keep all of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use evidence_bundle::document::{Check, Status};
+
+use super::hash;
+use crate::inspection::Judgement;
+use crate::rule::{Rule, Verdict};
+
+/// The mark of redacted text.
+const REDACTED: &str = "[redacted: ";
+
+/// How a check compares with the one that follows from the facts.
+#[derive(Debug)]
+pub(super) enum Kept {
+    /// It is the same.
+    Same,
+    /// It differs, in words.
+    Differs(String),
+    /// There is none.
+    Missing,
+}
+
+/// A check: what identifies it, and hashes of what it says.
+#[derive(Debug)]
+struct Row {
+    key: u64,
+    rule: u16,
+    status: Status,
+    taken: bool,
+    subject: Arc<str>,
+    reason: u64,
+    actual: u64,
+    basis: u64,
+}
+
+/// Every check of a bundle.
+#[derive(Debug, Default)]
+pub(super) struct KeptChecks {
+    rows: Vec<Row>,
+    sorted: bool,
+    /// Texts that were redacted, by the key and the hash: only the words around the mark can be compared.
+    redacted: HashMap<u64, Box<str>>,
+    /// The codes of the rules, by their numbers.
+    rules: Vec<Box<str>>,
+}
+
+fn key(source: &str, rule: &str, subject: &str) -> u64 {
+    hash((source, rule, subject))
+}
+
+impl KeptChecks {
+    pub(super) fn add(&mut self, check: &Check, subject: Arc<str>, basis: u64) {
+        let known = self.number(&check.rule);
+        let rule = known.unwrap_or_else(|| {
+            self.rules.push(check.rule.as_str().into());
+            // Verification limits the number of rules in a document far below.
+            u16::try_from(self.rules.len() - 1).unwrap_or(u16::MAX)
+        });
+        let actual = hash(check.actual.as_deref());
+        if let Some(text) = check.actual.as_deref().filter(|text| text.contains(REDACTED)) {
+            self.redacted.insert(actual, text.into());
+        }
+        self.rows.push(Row {
+            key: key(&check.source, &check.rule, &check.subject),
+            rule,
+            subject,
+            status: check.status,
+            reason: hash(check.reason.as_str()),
+            actual,
+            basis,
+            taken: false,
+        });
+    }
+
+    fn number(&self, code: &str) -> Option<u16> {
+        u16::try_from(self.rules.iter().position(|known| **known == *code)?).ok()
+    }
+
+    /// Compares the check that follows from the facts with the one in the bundle, and takes that.
+    pub(super) fn take(&mut self, source: &str, expected: &Judgement, basis: u64) -> Kept {
+        if !self.sorted {
+            self.rows.sort_by_key(|row| row.key);
+            self.sorted = true;
+        }
+        let Judgement { rule, subject, verdict } = expected;
+        let key = key(source, rule.code, subject);
+        let start = self.rows.partition_point(|row| row.key < key);
+        let rows = self.rows.get_mut(start..).unwrap_or_default();
+        let redacted = &self.redacted;
+        let mut first = None;
+        for row in rows.iter_mut().take_while(|row| row.key == key).filter(|row| !row.taken) {
+            let difference = row.difference(verdict, basis, redacted);
+            match difference {
+                None => {
+                    row.taken = true;
+                    return Kept::Same;
+                }
+                Some(difference) => first = first.or(Some((difference, row))),
+            }
+        }
+        match first {
+            Some((difference, row)) => {
+                row.taken = true;
+                Kept::Differs(difference)
+            }
+            None => Kept::Missing,
+        }
+    }
+
+    /// Takes every check of a rule with this verdict and this evidence. Returns their number.
+    pub(super) fn take_all(&mut self, rule: &Rule, verdict: &Verdict, basis: u64) -> u64 {
+        let (rule, redacted) = (self.number(rule.code), &self.redacted);
+        let same = |row: &&mut Row| {
+            Some(row.rule) == rule && !row.taken && row.difference(verdict, basis, redacted).is_none()
+        };
+        self.rows.iter_mut().filter(same).map(|row| row.taken = true).map(|()| 1).sum()
+    }
+
+    /// Takes the checks of a rule that is not known here. Returns their number.
+    pub(super) fn take_rule(&mut self, code: &str) -> u64 {
+        let rule = self.number(code);
+        let left = self.rows.iter_mut().filter(|row| Some(row.rule) == rule && !row.taken);
+        left.map(|row| row.taken = true).map(|()| 1).sum()
+    }
+
+    /// How many checks a rule has, by subject.
+    pub(super) fn subjects_of(&self, rule: &Rule) -> HashMap<&str, u64> {
+        let rule = self.number(rule.code);
+        let mut counts = HashMap::new();
+        for row in self.rows.iter().filter(|row| Some(row.rule) == rule) {
+            *counts.entry(&*row.subject).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The first checks that were not taken, as text.
+    pub(super) fn left(&self, most: usize) -> Vec<String> {
+        let left = self.rows.iter().filter(|row| !row.taken);
+        let name = |row: &Row| {
+            format!(
+                "{} of {}",
+                self.rules.get(usize::from(row.rule)).map_or("a check", |code| code),
+                row.subject
+            )
+        };
+        left.take(most).map(name).collect()
+    }
+}
+
+impl Row {
+    /// How the check differs from the verdict, in words.
+    fn difference(&self, verdict: &Verdict, basis: u64, redacted: &HashMap<u64, Box<str>>) -> Option<String> {
+        let follows =
+            || format!("{} ({}) follows from the facts", verdict.status.as_str(), verdict.reason.code);
+        if self.status != verdict.status {
+            return Some(format!("it says {}, but {}", self.status.as_str(), follows()));
+        }
+        if self.reason != hash(verdict.reason.code) {
+            return Some(format!("it has another reason, but {}", follows()));
+        }
+        let actual = verdict.actual.as_deref();
+        if self.actual != hash(actual)
+            && !redacted.get(&self.actual).is_some_and(|text| is_redacted(actual, text))
+        {
+            let text = actual.unwrap_or_default();
+            return Some(format!("its text is not the one that follows from the facts: {text}"));
+        }
+        (self.basis != basis)
+            .then(|| "it refers to other evidence than the observations of its subject".to_string())
+    }
+}
+
+/// Whether `redacted` is `text` with parts of it redacted.
+fn is_redacted(text: Option<&str>, redacted: &str) -> bool {
+    let Some(mut text) = text else { return false };
+    let mut parts = redacted.split(REDACTED);
+    let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    text = rest;
+    let mut parts = parts.map(|part| part.split_once(']').map_or("", |(_, behind)| behind)).peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return text.ends_with(part);
+        }
+        let Some(at) = text.find(part) else { return false };
+        text = text.get(at + part.len()..).unwrap_or_default();
+    }
+    true
+}

@@ -1,0 +1,575 @@
+//! Judges a bundle again: do its checks follow from its signed facts?
+//!
+//! A [`Repetition`] reads the documents and artifacts of a bundle as verification passes them on. It groups the
+//! observations as the collection made them, applies the published rules to the artifacts, and compares each check:
+//! its status, its reason, its text and its evidence. Nothing is judged from what is not in the bundle.
+
+mod altcloud;
+mod cloud;
+mod codehost;
+mod facts;
+mod group;
+mod kept;
+mod order;
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use evidence_bundle::document::{
+    Check, Member, ObservationRecord, Outcome, RuleRecord, ScopeRecord, SourceScope,
+};
+use evidence_bundle::path::{NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
+use evidence_bundle::read::{FileVisitor, Json, Judgement, Second, Stop, read_both};
+use evidence_bundle::{
+    Expectations, Failure, Limits, Reason as Refusal, TrustRoot, UntrustedBundle, VerifiedBundle, VerifyError,
+};
+
+use self::facts::Artifact;
+use self::group::{Judged, Row, Settings, Surroundings};
+use self::kept::{Kept, KeptChecks};
+use crate::inspection::{Conclusion, Facts, Judgement as Verdicts, Shown, conclude, withheld};
+use crate::rule::{Rule, reason};
+use crate::{SOURCES, reason_of, rule_of};
+
+/// How many checks of each problem are named.
+const NAMED: usize = 5;
+
+/// The largest artifact that is read into memory before it is parsed, in bytes.
+const BUFFERED: u64 = 1 << 20;
+
+/// Verifies a bundle and judges it again. The result has its [`judgement`](VerifiedBundle::judgement).
+///
+/// # Errors
+/// Returns a [`Failure`]: also for a bundle whose checks do not follow from its facts.
+pub fn verify(
+    bundle: impl Read,
+    trust: &TrustRoot,
+    expectations: &Expectations,
+    limits: &Limits,
+) -> Result<VerifiedBundle, Failure> {
+    let mut repetition = Repetition::default();
+    let mut visitor = |path: &str, contents: &mut dyn Read| repetition.file(path, contents);
+    let verified = UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut visitor)?;
+    repetition.complete(verified, expectations)
+}
+
+/// Verifies a bundle and judges it again while `visitor` reads it.
+///
+/// # Errors
+/// Returns a [`Failure`]: also for a bundle whose checks do not follow from its facts.
+pub fn read(
+    bundle: impl Read,
+    trust: &TrustRoot,
+    expectations: &Expectations,
+    limits: &Limits,
+    visitor: &mut FileVisitor<'_>,
+) -> Result<VerifiedBundle, Failure> {
+    let mut repetition = Repetition::default();
+    let mut both = |path: &str, contents: &mut dyn Read| {
+        if !repetition.wants(path) {
+            return visitor(path, contents);
+        }
+        let mut bytes = Vec::new();
+        let length = contents.take(BUFFERED).read_to_end(&mut bytes)?;
+        if u64::try_from(length).unwrap_or(u64::MAX) < BUFFERED {
+            visitor(path, &mut bytes.as_slice())?;
+            return repetition.file(path, &mut bytes.as_slice());
+        }
+        let first = |contents: &mut dyn Read| visitor(path, contents);
+        let contents = bytes.chain(contents);
+        let (read, judged) =
+            read_both(contents, Second::HERE, first, |mut chunks| repetition.file(path, &mut chunks))?;
+        read.and(judged)
+    };
+    let verified = UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut both)?;
+    repetition.complete(verified, expectations)
+}
+
+/// Reads a bundle and judges it again.
+#[derive(Debug, Default)]
+pub struct Repetition {
+    checks: KeptChecks,
+    /// The observations, in their order.
+    rows: Vec<Row>,
+    groups: Vec<Group>,
+    /// The row of the artifact with this path.
+    artifacts: HashMap<u64, u32>,
+    sources: Vec<SourceScope>,
+    rules: Vec<RuleRecord>,
+    organizations: BTreeMap<String, String>,
+    /// The members in scope.
+    members: Vec<ScopedMember>,
+    subjects: Subjects,
+    judgement: Judgement,
+    /// The first problems.
+    problems: Vec<(Refusal, String)>,
+    /// How many rows have no rule of this program.
+    truncated: bool,
+}
+
+/// Observations that were made together: rows that follow each other.
+#[derive(Debug)]
+struct Group {
+    source: usize,
+    start: usize,
+    end: usize,
+    /// How many artifacts of it were not read yet.
+    missing: usize,
+}
+
+/// A member of the population in scope.
+#[derive(Debug)]
+struct ScopedMember {
+    source: usize,
+    kind: &'static str,
+    name: Arc<str>,
+}
+
+/// What the population says of a repository.
+#[derive(Debug, Default)]
+struct Known {
+    default_branch: Option<Arc<str>>,
+    archived: bool,
+}
+
+/// Names, each stored once.
+#[derive(Debug, Default)]
+struct Subjects(HashMap<Arc<str>, Known>);
+
+impl Subjects {
+    fn name(&mut self, text: &str) -> Arc<str> {
+        if let Some((name, _)) = self.0.get_key_value(text) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = text.into();
+        self.0.insert(Arc::clone(&name), Known::default());
+        name
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The number of a source in [`SOURCES`].
+fn source_number(name: &str) -> Option<usize> {
+    SOURCES.iter().position(|source| source.source == name)
+}
+
+/// What is wrong with a document. Verification says so too, and first.
+fn problem_of(stop: Stop) -> (Refusal, String) {
+    match stop {
+        Stop::Malformed(detail) => (Refusal::DocumentFormat, detail),
+        Stop::TooLarge(detail) => (Refusal::Limit, detail),
+        Stop::Refused(error) => (error.reason, error.detail),
+    }
+}
+
+impl Repetition {
+    /// Reads the next file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        let read = match path {
+            NORMALIZED => self.normalized(contents),
+            OBSERVATIONS => self.observations(contents),
+            POPULATION => self.population(contents),
+            SCOPE => self.scope(contents),
+            _ => return self.artifact(path, contents),
+        };
+        if let Err(stop) = read {
+            self.problems.insert(0, problem_of(stop));
+        }
+        Ok(())
+    }
+
+    /// Whether it reads this file.
+    fn wants(&self, path: &str) -> bool {
+        matches!(path, NORMALIZED | OBSERVATIONS | POPULATION | SCOPE)
+            || self.artifacts.contains_key(&hash(path))
+    }
+
+    fn normalized(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
+        let mut json = Json::new(contents);
+        json.object(|json, name| match name {
+            "controls" => json.list(|json| {
+                json.object(|json, name| match name {
+                    "checks" => json.list(|json| {
+                        let check: Check = json.value()?;
+                        self.check(check);
+                        Ok(())
+                    }),
+                    _ => json.skip(),
+                })
+            }),
+            _ => json.skip(),
+        })
+    }
+
+    fn check(&mut self, check: Check) {
+        let subject = self.subjects.name(&check.subject);
+        let basis = hash(
+            check
+                .evidence
+                .iter()
+                .map(|reference| basis(&reference.filename, reference.id.as_deref()))
+                .collect::<Vec<_>>(),
+        );
+        self.judgement.checks += 1;
+        self.checks.add(&check, subject, basis);
+    }
+
+    fn observations(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
+        let mut json = Json::new(contents);
+        let mut before = None;
+        json.object(|json, name| match name {
+            "observations" => json.list(|json| {
+                let row: ObservationRecord = json.value()?;
+                self.observation(row, &mut before);
+                Ok(())
+            }),
+            _ => json.skip(),
+        })
+    }
+
+    /// Adds a row to its group. `before` is the group of the row before, if this row can belong to it.
+    fn observation(&mut self, record: ObservationRecord, before: &mut Option<usize>) {
+        let Some(source) = source_number(&record.source) else { return };
+        let connection = record.kind == "connection" && record.outcome == Outcome::Failed;
+        let kind =
+            SOURCES.get(source).and_then(|known| known.kinds.iter().find(|kind| kind.name == record.kind));
+        let kind = match (kind, connection) {
+            (Some(kind), _) => kind,
+            (None, true) => &order::CONNECTION,
+            (None, false) => {
+                *before = None;
+                return;
+            }
+        };
+        let filename = record.artifact.as_ref().map(|artifact| artifact.filename.as_str());
+        let row = Row {
+            kind,
+            subject: self.subjects.name(&record.subject),
+            outcome: record.outcome,
+            reason: record.reason.as_deref().map(|code| reason_of(code).unwrap_or(&reason::HOST_ERROR)),
+            detail: record.detail.unwrap_or_default().into(),
+            basis: match filename {
+                Some(filename) => basis(filename, None),
+                None => basis(OBSERVATIONS, Some(&record.id)),
+            },
+            facts: record.facts.into_iter().map(|(name, fact)| (name.into(), fact)).collect::<Facts>(),
+            artifact: None,
+        };
+        let path = filename.map(hash);
+        let joins = |group: &Group| {
+            self.rows.get(group.start..group.end).is_some_and(|rows| order::joins(rows, &row))
+        };
+        let joins = before.filter(|group| self.groups.get(*group).is_some_and(joins));
+        let (number, place) = (joins.unwrap_or(self.groups.len()), self.rows.len());
+        if joins.is_none() {
+            self.groups.push(Group { source, start: place, end: place, missing: 0 });
+        }
+        *before = Some(number);
+        let Some(group) = self.groups.get_mut(number) else { return };
+        group.end = place + 1;
+        if let (Some(path), Ok(place)) = (path, u32::try_from(place)) {
+            group.missing += 1;
+            self.artifacts.insert(path, place);
+        }
+        self.rows.push(row);
+    }
+
+    fn population(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
+        let mut json = Json::new(contents);
+        json.object(|json, name| match name {
+            "sources" => json.list(|json| {
+                let source: evidence_bundle::document::SourcePopulation = json.value()?;
+                self.organizations.insert(source.source, source.organization);
+                Ok(())
+            }),
+            "members" => json.list(|json| {
+                let member: Member = json.value()?;
+                self.member(member);
+                Ok(())
+            }),
+            _ => json.skip(),
+        })
+    }
+
+    fn member(&mut self, member: Member) {
+        let Some(source) = source_number(&member.source).filter(|_| member.in_scope) else { return };
+        let name = self.subjects.name(&member.name);
+        if member.kind == "repository" {
+            let default_branch = member.default_branch.map(|branch| self.subjects.name(&branch));
+            let known = Known { default_branch, archived: member.archived.unwrap_or_default() };
+            self.subjects.0.insert(Arc::clone(&name), known);
+        }
+        // Users, trails and log groups have no check of their own.
+        let mut rules = SOURCES.get(source).map(|source| source.rules).unwrap_or_default().iter();
+        if let Some(rule) = rules.find(|rule| rule.kind == member.kind) {
+            self.members.push(ScopedMember { source, kind: rule.kind, name });
+        }
+    }
+
+    fn scope(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
+        let mut json = Json::new(contents);
+        let ScopeRecord { sources, rules, .. } = json.value()?;
+        (self.sources, self.rules) = (sources, rules);
+        Ok(())
+    }
+
+    fn artifact(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        let Some(place) = self.artifacts.remove(&hash(path)) else { return Ok(()) };
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        let number = self.groups.partition_point(|group| group.end <= place);
+        let Some(group) = self.groups.get_mut(number) else { return Ok(()) };
+        group.missing = group.missing.saturating_sub(1);
+        let is_whole = group.missing == 0;
+        let first = self.rows.get(group.start);
+        let is_judged = first.is_some_and(|row| row.kind.rules.iter().any(|rule| applies(&self.rules, rule)));
+        if let Some(row) = self.rows.get_mut(place).filter(|_| is_judged) {
+            let mut bytes = Vec::new();
+            let small = contents.take(BUFFERED).read_to_end(&mut bytes)?;
+            let read = if u64::try_from(small).unwrap_or(u64::MAX) < BUFFERED {
+                Artifact::read(row.kind, bytes.as_slice())
+            } else {
+                Artifact::read(row.kind, io::BufReader::new(bytes.chain(contents)))
+            };
+            match read {
+                Some(Ok(artifact)) => row.artifact = Some(artifact),
+                Some(Err(error)) => self.problem(
+                    Refusal::JudgementDiffers,
+                    format!("{path} is not the record that the rules judge: {error}"),
+                ),
+                None => {}
+            }
+        }
+        if is_whole {
+            self.judge(number);
+        }
+        Ok(())
+    }
+
+    /// Judges a group and forgets it.
+    fn judge(&mut self, number: usize) {
+        let Some(group) = self.groups.get_mut(number) else { return };
+        let range = group.start..group.end;
+        group.start = group.end;
+        // They leave the memory that they need beside their places with this list.
+        let rows: Vec<Row> = self.rows.get_mut(range).unwrap_or_default().iter_mut().map(Row::take).collect();
+        let Some(first) = rows.first() else { return };
+        let source = SOURCES.get(group.source).map_or("", |source| source.source);
+        if *first.kind == order::CONNECTION {
+            self.unconnected(source, first);
+            return;
+        }
+        if !first.kind.rules.iter().any(|rule| applies(&self.rules, rule)) {
+            return;
+        }
+        let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
+        let known = self.subjects.0.get(&first.subject);
+        let around = Surroundings {
+            settings: Settings(settings),
+            default_branch: known.and_then(|known| known.default_branch.as_deref()),
+            archived: known.is_some_and(|known| known.archived),
+        };
+        let group_source = group.source;
+        let judged = match group.source {
+            0 => codehost::judged(&rows, around),
+            1 => cloud::judged(&rows),
+            _ => Some(altcloud::judged(&rows)),
+        };
+        let Some(Judged { mut judgements, exempt }) = judged else {
+            let detail = format!("the observations of {} are not those that the rules need", first.subject);
+            self.problem(Refusal::ChecksIncomplete, detail);
+            return;
+        };
+        let observed: Vec<_> = rows.iter().map(Row::observed).collect();
+        let all = hash(rows.iter().map(|row| row.basis).collect::<Vec<_>>());
+        if let (Some(rule), false) = (excluded(&rows), group_source == 0) {
+            // Which parts of such an artifact were judged is not known without it.
+            let verdict = withheld(rule);
+            for rule in first.kind.rules {
+                self.judgement.repeated += self.checks.take_all(rule, &verdict, all);
+            }
+            judgements.clear();
+        }
+        for Conclusion { judgement, on } in conclude(&observed, judgements, exempt) {
+            let basis = on.and_then(|index| rows.get(index)).map_or(all, |row| hash(vec![row.basis]));
+            self.expect(source, &judgement, basis);
+        }
+    }
+
+    /// A source that could not be connected has a check of each of its rules.
+    fn unconnected(&mut self, source: &str, row: &Row) {
+        let rules: Vec<_> = self
+            .rules
+            .iter()
+            .filter(|rule| rule.source == source)
+            .filter_map(|rule| rule_of(&rule.code))
+            .collect();
+        for rule in rules {
+            let verdict = crate::rule::Verdict::unknown(&reason::CONNECTION_FAILED, &*row.detail);
+            self.expect(source, &row.judged(rule, verdict), hash(vec![row.basis]));
+        }
+    }
+
+    /// Compares a check that follows from the facts with the one in the bundle.
+    fn expect(&mut self, source: &str, expected: &Verdicts, basis: u64) {
+        let Verdicts { rule, subject, .. } = expected;
+        if !applies(&self.rules, rule) {
+            // A rule that was not applied has no check; one that is not known here is counted at the end.
+            return;
+        }
+        match self.checks.take(source, expected, basis) {
+            Kept::Same => self.judgement.repeated += 1,
+            Kept::Differs(found) => {
+                let detail = format!("{} of {subject}: {found}", rule.code);
+                self.problem(Refusal::JudgementDiffers, detail);
+            }
+            Kept::Missing => {
+                let detail = format!("{} of {subject} is missing", rule.code);
+                self.problem(Refusal::ChecksIncomplete, detail);
+            }
+        }
+    }
+
+    /// The version in the bundle of a rule that this program does not know in that version.
+    fn unknown(&self, code: &str) -> Option<u32> {
+        let applied = self.rules.iter().find(|rule| rule.code == code)?;
+        (rule_of(code).is_none_or(|rule| rule.version != applied.version)).then_some(applied.version)
+    }
+
+    fn problem(&mut self, refusal: Refusal, detail: String) {
+        if self.problems.len() < NAMED {
+            self.problems.push((refusal, detail));
+        } else {
+            self.truncated = true;
+        }
+    }
+
+    /// The verified bundle with its judgement.
+    ///
+    /// # Errors
+    /// Fails if a check does not follow from the facts, is missing, or is not one that the rules give.
+    fn complete(
+        self,
+        mut bundle: VerifiedBundle,
+        expectations: &Expectations,
+    ) -> Result<VerifiedBundle, Failure> {
+        let judgement = self.finish(&bundle.tool_version)?;
+        if expectations.judgement && !judgement.is_complete() {
+            let Judgement { checks, repeated, not_repeated } = &judgement;
+            let rules: Vec<String> =
+                not_repeated.keys().map(|(rule, version)| format!("{rule} version {version}")).collect();
+            let detail = format!(
+                "{repeated} of {checks} checks were judged again; unknown here: {}",
+                rules.join(", ")
+            );
+            return Err(VerifyError::at(Refusal::JudgementNotRepeated, SCOPE, detail).into());
+        }
+        bundle.judgement = Some(judgement);
+        Ok(bundle)
+    }
+
+    /// Judges what is left and counts. `tool_version` is the version that made the bundle.
+    ///
+    /// # Errors
+    /// Fails if a check does not follow from the facts, is missing, or is not one that the rules give.
+    pub fn finish(mut self, tool_version: &str) -> Result<Judgement, VerifyError> {
+        for number in 0..self.groups.len() {
+            self.judge(number);
+        }
+        for rule in self.rules.clone() {
+            let Some(version) = self.unknown(&rule.code) else { continue };
+            if tool_version == env!("CARGO_PKG_VERSION") {
+                let detail = format!("version {tool_version} has no rule {} in version {version}", rule.code);
+                self.problem(Refusal::JudgementDiffers, detail);
+            }
+            let left = self.checks.take_rule(&rule.code);
+            if left > 0 {
+                self.judgement.not_repeated.insert((rule.code, version), left);
+            }
+        }
+        self.members_have_checks();
+        for left in self.checks.left(NAMED) {
+            self.problem(Refusal::ChecksIncomplete, format!("{left} does not follow from any observation"));
+        }
+        let Some((reason, _)) = self.problems.first() else { return Ok(self.judgement) };
+        let reason = *reason;
+        let mut details: Vec<String> = self.problems.into_iter().map(|(_, detail)| detail).collect();
+        if self.truncated {
+            details.push("and more".to_owned());
+        }
+        Err(VerifyError::at(reason, NORMALIZED, details.join("; ")))
+    }
+
+    /// Every member in scope has exactly one check of each rule about its kind, and no check has another subject.
+    fn members_have_checks(&mut self) {
+        let mut problems = Vec::new();
+        let mut named: HashMap<(usize, &str), Vec<&Arc<str>>> = HashMap::new();
+        for member in &self.members {
+            named.entry((member.source, member.kind)).or_default().push(&member.name);
+        }
+        for rule in &self.rules {
+            let Some(known) = rule_of(&rule.code) else { continue };
+            let Some(source) = source_number(&rule.source).filter(|_| self.unknown(&rule.code).is_none())
+            else {
+                continue;
+            };
+            let organization = self.organizations.get(&rule.source).map(String::as_str);
+            let counts = self.checks.subjects_of(known);
+            let members = named.get(&(source, known.kind)).map(Vec::as_slice).unwrap_or_default();
+            if !matches!(known.kind, "organization" | "directory") {
+                for name in members {
+                    match counts.get(&***name).copied().unwrap_or(0) {
+                        1 => {}
+                        0 => problems.push(format!("{} of {name} is missing", rule.code)),
+                        count => problems.push(format!("{} of {name} is there {count} times", rule.code)),
+                    }
+                }
+            } else if counts.is_empty() {
+                problems.push(format!("{} of {} is missing", rule.code, organization.unwrap_or_default()));
+            }
+            if known.kind == "repository" {
+                let members: std::collections::HashSet<&str> = members.iter().map(|name| &***name).collect();
+                let is_known = |subject: &str| Some(subject) == organization || members.contains(subject);
+                let other = counts.keys().find(|subject| !is_known(subject));
+                problems
+                    .extend(other.map(|subject| {
+                        format!("{} of {subject}, which is not in the population", rule.code)
+                    }));
+            }
+            if problems.len() > NAMED {
+                break;
+            }
+        }
+        problems.into_iter().for_each(|detail| self.problem(Refusal::ChecksIncomplete, detail));
+    }
+}
+
+/// Whether the bundle applies the rule, in the version that this program knows.
+fn applies(rules: &[RuleRecord], rule: &Rule) -> bool {
+    rules.iter().any(|applied| applied.code == rule.code && applied.version == rule.version)
+}
+
+/// The rule of the screen that excluded an artifact of a group, if one was.
+fn excluded(rows: &[Row]) -> Option<&str> {
+    rows.iter().find_map(|row| match row.shown() {
+        Shown::Excluded(rule) => Some(rule),
+        _ => None,
+    })
+}
+
+/// What a check refers to: a file, or a row of the observations.
+fn basis(filename: &str, id: Option<&str>) -> u64 {
+    match id {
+        Some(id) => hash((OBSERVATIONS, id)),
+        None => hash(filename),
+    }
+}

@@ -1,0 +1,30 @@
+//! Which observations were made together: the rows of a group follow each other.
+
+use super::cloud::is_unopened;
+use super::group::Row;
+use crate::cloud::artifact::{ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
+use crate::codehost::artifact::{BRANCH, BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, PROTECTION, RULESET};
+use crate::inspection::{ArtifactKind, Shown};
+
+/// The failed connection test of a source.
+pub(super) static CONNECTION: ArtifactKind = ArtifactKind { name: "connection", rules: &[] };
+
+/// Whether `next`, the row that follows them, was made together with these rows.
+pub(super) fn joins(rows: &[Row], next: &Row) -> bool {
+    let Some(first) = rows.first() else { return false };
+    let same = first.subject == next.subject;
+    let begins = |kind: &ArtifactKind| *first.kind == *kind;
+    let is_any = |kinds: &[&ArtifactKind]| kinds.iter().any(|kind| **kind == *next.kind);
+    if begins(&PROTECTION) {
+        same && is_any(&[&BRANCH_RULES, &BRANCH, &RULESET])
+    } else if begins(&CODEOWNERS) {
+        same && is_any(&[&CODEOWNERS_ERRORS])
+    } else if begins(&PASSWORD_POLICY) {
+        same && is_any(&[&ACCOUNT_SUMMARY])
+    } else if begins(&AUDIT_TRAILS) {
+        let opened = matches!(first.shown(), Shown::Artifact | Shown::Excluded(_)) || !is_unopened(next);
+        !is_unopened(first) && opened && is_any(&[&AUDIT_TRAILS, &TRAIL_STATUS, &EVENT_SELECTORS])
+    } else {
+        false
+    }
+}

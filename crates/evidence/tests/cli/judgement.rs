@@ -1,0 +1,427 @@
+//! Whether the checks of a bundle follow from its facts, whoever signed it.
+
+use std::collections::BTreeMap;
+
+use evidence_bundle::document::{Counts, Status};
+use evidence_bundle::path::{BundlePath, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
+use evidence_bundle::read::{Expectations, Failure, Limits, Reason};
+use evidence_bundle::trust::TrustRoot;
+use evidence_bundle::write::{Entry, UnsignedBundle};
+use evidence_rules::repeat::{self, Repetition};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::common::{Bundle, KEY};
+use crate::several_sources::Company;
+
+/// The files of a bundle, which the owner of the key changes and signs again.
+#[derive(Clone)]
+struct Forged(Vec<(String, Vec<u8>)>);
+
+impl Forged {
+    /// A bundle of all three sources with all nine rules.
+    fn sample() -> Forged {
+        let mut company = Company::with_host(
+            sandbox::demo_organization(),
+            sandbox::demo_account(),
+            sandbox::demo_workspace(),
+        );
+        company.lab.set_env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
+        let bundle: Bundle = company.lab.collect(&["-q"]).bundle();
+        // The files for people only take time here.
+        let of_documents = |path: &str| {
+            let is_made_of_them = [".csv", ".html", ".txt"].iter().any(|ending| path.ends_with(ending));
+            path != "checksums.sha256" && path != "signature.sig" && !is_made_of_them
+        };
+        let mut sample =
+            Forged(bundle.entries.iter().filter(|(path, _)| of_documents(path)).cloned().collect());
+        // So does a file of CODEOWNERS of a megabyte, of which only the first line decides.
+        let large = "sources/codehost/repo_acme_legacy-billing_codeowners.json";
+        sample.edit(large, |file| file["content"] = json!("KiBAYWNtZS9sZWdhY3kK"));
+        sample.agree()
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_slice(&self.0.iter().find(|(known, _)| known == path).unwrap().1).unwrap()
+    }
+
+    fn put(&mut self, path: &str, value: &Value) {
+        let text = serde_json::to_vec_pretty(value).unwrap();
+        self.0.iter_mut().find(|(known, _)| known == path).unwrap().1 = text;
+    }
+
+    fn edit(&mut self, path: &str, edit: impl FnOnce(&mut Value)) {
+        let mut value = self.json(path);
+        edit(&mut value);
+        self.put(path, &value);
+    }
+
+    fn remove(&mut self, path: &str) {
+        self.0.retain(|(known, _)| known != path);
+    }
+
+    /// Every check, with the numbers of its control and its place.
+    fn checks(&self) -> Vec<(usize, usize, Value)> {
+        let controls = self.json(NORMALIZED)["controls"].as_array().unwrap().clone();
+        let of = |(index, control): (usize, &Value)| -> Vec<_> {
+            let checks = control["checks"].as_array().unwrap().iter().enumerate();
+            checks.map(|(place, check)| (index, place, check.clone())).collect()
+        };
+        controls.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Makes every other part of the documents agree with the checks and the files.
+    fn agree(mut self) -> Forged {
+        let sums: BTreeMap<String, (String, usize)> =
+            self.0.iter().map(|(path, content)| (path.clone(), (sum(content), content.len()))).collect();
+        fn references(value: &mut Value, sums: &BTreeMap<String, (String, usize)>) {
+            match value {
+                Value::Object(fields) => {
+                    if let Some((checksum, size)) =
+                        fields.get("filename").and_then(Value::as_str).and_then(|path| sums.get(path))
+                    {
+                        fields.insert("checksum".into(), json!(checksum));
+                        if fields.contains_key("size_bytes") {
+                            fields.insert("size_bytes".into(), json!(size));
+                        }
+                    }
+                    fields.values_mut().for_each(|value| references(value, sums));
+                }
+                Value::Array(items) => items.iter_mut().for_each(|value| references(value, sums)),
+                _ => {}
+            }
+        }
+        self.edit(OBSERVATIONS, |value| references(value, &sums));
+        let mut sums = sums;
+        let observations = &self.0.iter().find(|(path, _)| path == OBSERVATIONS).unwrap().1;
+        sums.insert(OBSERVATIONS.to_string(), (sum(observations), observations.len()));
+        for path in [NORMALIZED, "derived/hints.json", MANIFEST] {
+            self.edit(path, |value| references(value, &sums));
+        }
+        self.edit(NORMALIZED, |normalized| {
+            let (mut of_controls, mut of_checks) = (Counts::default(), Counts::default());
+            for control in normalized["controls"].as_array_mut().unwrap() {
+                let mut counts = Counts::default();
+                for check in control["checks"].as_array().unwrap() {
+                    let status: Status = serde_json::from_value(check["status"].clone()).unwrap();
+                    counts.add(status);
+                    of_checks.add(status);
+                }
+                let (status, checks) = (json!(counts.status()), control["checks"].as_array().unwrap());
+                let first = checks.iter().find(|check| check["status"] == status);
+                let reason = first.map_or(json!("no_evidence"), |check| check["reason"].clone());
+                (control["status"], control["reason"]) = (status, reason);
+                of_controls.add(counts.status());
+            }
+            normalized["summary"] = json!({"controls": of_controls, "checks": of_checks});
+        });
+        let rows: Vec<Value> = self
+            .0
+            .iter()
+            .filter(|(path, _)| path != MANIFEST)
+            .map(|(path, content)| json!({"path": path, "sha256": sum(content), "size": content.len()}))
+            .collect();
+        self.edit(MANIFEST, |manifest| manifest["files"] = json!(rows));
+        self
+    }
+
+    /// The verdict on the bundle, signed again with the key of the organization.
+    fn verdict(&self) -> Result<(), Failure> {
+        let entries = self.0.iter().map(|(path, content)| Entry {
+            path: BundlePath::new(path).unwrap(),
+            sha256: Sha256::digest(content).into(),
+            size: content.len() as u64,
+        });
+        let created: jiff::Timestamp = self.json(MANIFEST)["created_at"].as_str().unwrap().parse().unwrap();
+        let bundle = UnsignedBundle::new(created.as_second(), entries.collect()).unwrap().sign(&KEY).unwrap();
+        let mut out = Vec::new();
+        let open = |entry: &Entry| {
+            let (_, content) = self.0.iter().find(|(path, _)| path == entry.path.as_str()).unwrap();
+            Ok(content.as_slice())
+        };
+        bundle.write(&mut out, None, open).unwrap();
+        let mut trust = TrustRoot::new();
+        trust.add_key("the tests' key", KEY.public_key());
+        let verified = repeat::verify(out.as_slice(), &trust, &Expectations::default(), &Limits::default())?;
+        let judgement = verified.judgement.unwrap();
+        assert_eq!(judgement.checks, judgement.repeated);
+        Ok(())
+    }
+
+    /// What judging alone says, without the other agreements between documents.
+    fn judged(&self) -> Option<Reason> {
+        let mut repetition = Repetition::default();
+        for (path, content) in &self.0 {
+            repetition.file(path, &mut content.as_slice()).unwrap();
+        }
+        repetition.finish("0.1.0").err().map(|error| error.reason)
+    }
+
+    fn refused(&self, what: &str) -> Reason {
+        match self.verdict() {
+            Err(Failure::NotWhatWasSigned(error)) => error.reason,
+            other => panic!("{what}: {other:?}"),
+        }
+    }
+}
+
+fn sum(content: &[u8]) -> String {
+    hex::encode(Sha256::digest(content))
+}
+
+/// Every check, forged in every way, with the key: none is verified.
+#[test]
+fn no_forged_check_is_verified() {
+    let honest = Forged::sample();
+    honest.verdict().unwrap();
+    let checks = honest.checks();
+    let rules: std::collections::BTreeSet<&str> =
+        checks.iter().map(|(_, _, check)| check["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules.len(), evidence_rules::rules().count(), "{rules:?}");
+    let statuses = ["pass", "fail", "not_verifiable", "not_applicable"];
+    let mut forged = 0;
+    for (control, place, check) in &checks {
+        let mut forms: Vec<Value> = Vec::new();
+        let form = |changes: &[(&str, Value)]| {
+            let mut form = check.clone();
+            changes.iter().for_each(|(field, value)| form[*field] = value.clone());
+            form
+        };
+        let (status, text) = (check["status"].as_str().unwrap(), json!("all is well"));
+        let reason = if check["reason"] == "ok" { json!("host_error") } else { json!("ok") };
+        for other in statuses.iter().filter(|other| **other != status) {
+            forms.push(form(&[("status", json!(other))]));
+            forms.push(form(&[("status", json!(other)), ("reason", reason.clone())]));
+            forms.push(form(&[
+                ("status", json!(other)),
+                ("reason", reason.clone()),
+                ("actual", text.clone()),
+            ]));
+        }
+        forms.push(form(&[("reason", reason.clone())]));
+        forms.push(form(&[("actual", text.clone())]));
+        forms.push(form(&[("reason", reason), ("actual", text)]));
+        for form in forms {
+            let mut bundle = honest.clone();
+            bundle.edit(NORMALIZED, |normalized| {
+                normalized["controls"][control]["checks"][place] = form.clone()
+            });
+            assert_eq!(bundle.judged(), Some(Reason::JudgementDiffers), "{form}");
+            forged += 1;
+            // Everything else agrees with the forged check, and it is signed with the key.
+            if forged % 12 == 3 {
+                bundle.agree().refused(&form.to_string());
+            }
+        }
+    }
+    assert!(forged >= 12 * checks.len(), "{forged}");
+}
+
+/// Checks that are missing, repeated, of another subject or on other evidence.
+#[test]
+fn no_check_is_left_out_or_added() {
+    let honest = Forged::sample();
+    let normalized = |edit: &dyn Fn(&mut Vec<Value>)| {
+        let mut forged = honest.clone();
+        forged.edit(NORMALIZED, |normalized| {
+            for control in normalized["controls"].as_array_mut().unwrap() {
+                edit(control["checks"].as_array_mut().unwrap());
+            }
+        });
+        forged.agree()
+    };
+    let is_of =
+        |check: &Value, rule: &str, subject: &str| check["rule"] == rule && check["subject"] == subject;
+    for (_, _, check) in honest.checks() {
+        let (rule, subject) = (check["rule"].as_str().unwrap(), check["subject"].as_str().unwrap());
+        let forged = normalized(&|checks| checks.retain(|check| !is_of(check, rule, subject)));
+        assert_eq!(forged.judged(), Some(Reason::ChecksIncomplete), "without {check}");
+        forged.refused("without a check");
+        let forged = normalized(&|checks| {
+            let again: Vec<_> = checks.iter().filter(|check| is_of(check, rule, subject)).cloned().collect();
+            checks.extend(again);
+        });
+        assert_eq!(forged.judged(), Some(Reason::ChecksIncomplete), "twice {check}");
+        let forged = normalized(&|checks| {
+            for check in checks.iter_mut().filter(|check| is_of(check, rule, subject)) {
+                check["subject"] = json!("acme/somewhere-else");
+            }
+        });
+        assert_eq!(forged.judged(), Some(Reason::ChecksIncomplete), "elsewhere {check}");
+    }
+    let forged = normalized(&|checks| {
+        for check in checks.iter_mut().filter(|check| check["rule"] == "two-factor-required") {
+            check["evidence"] =
+                json!([{"filename": "sources/codehost/repo_acme_payments_codeowners.json", "checksum": ""}]);
+        }
+    });
+    assert_eq!(forged.judged(), Some(Reason::JudgementDiffers));
+    forged.refused("on foreign evidence");
+    // A repository disappears with its observations, artifacts and checks, and stays in the population.
+    let mut forged = honest.clone();
+    let gone = "acme/payments";
+    forged.edit(OBSERVATIONS, |value| {
+        let rows = value["observations"].as_array_mut().unwrap();
+        rows.retain(|row| row["subject"] != gone);
+    });
+    forged.edit(NORMALIZED, |value| {
+        for control in value["controls"].as_array_mut().unwrap() {
+            control["checks"].as_array_mut().unwrap().retain(|check| check["subject"] != gone);
+        }
+    });
+    assert_eq!(forged.judged(), Some(Reason::ChecksIncomplete));
+    // A rule that the scope lists, in a version that this program never had, or no longer at all.
+    let mut forged = honest.clone();
+    forged.edit(SCOPE, |scope| scope["rules"][0]["version"] = json!(7));
+    assert_eq!(forged.judged(), Some(Reason::JudgementDiffers));
+    let mut forged = honest.clone();
+    forged.edit(SCOPE, |scope| {
+        scope["rules"].as_array_mut().unwrap().remove(0);
+    });
+    assert!(forged.judged().is_some());
+    // A repository that is archived only in the population.
+    let mut forged = honest.clone();
+    forged.edit(POPULATION, |population| {
+        for member in population["members"].as_array_mut().unwrap() {
+            if member["name"] == "acme/docs-site" {
+                member["archived"] = json!(true);
+            }
+        }
+    });
+    assert_eq!(forged.judged(), Some(Reason::JudgementDiffers));
+    let mut forged = honest.clone();
+    forged.remove("sources/codehost/org_settings.json");
+    assert!(forged.judged().is_some());
+}
+
+/// Another fact, and the verdict that follows from it: that is a different bundle, and a consistent one.
+#[test]
+fn other_facts_have_other_verdicts() {
+    let honest = Forged::sample();
+    type Edit = fn(&mut Value);
+    let table: &[(&str, &str, &str, Edit, &str, &str, &str)] = &[
+        (
+            "two-factor-required",
+            "acme",
+            "sources/codehost/org_settings.json",
+            |settings| settings["two_factor_requirement_enabled"] = json!(false),
+            "fail",
+            "two_factor_disabled",
+            "two_factor_requirement_enabled is false",
+        ),
+        (
+            "codeowners-default-rule",
+            "acme/payments",
+            "sources/codehost/repo_acme_payments_codeowners.json",
+            |file| file["content"] = json!("L2RvY3MgQGFjbWUvZG9jcwo="),
+            "fail",
+            "codeowners_no_default_rule",
+            ".github/CODEOWNERS has no default rule",
+        ),
+        (
+            "branch-protection",
+            "acme/infra",
+            "sources/codehost/repo_acme_infra_branch_protection.json",
+            |protection| {
+                protection["required_pull_request_reviews"]["required_approving_review_count"] = json!(1)
+            },
+            "pass",
+            "ok",
+            "1 approving review, 2 required status checks, enforced for administrators",
+        ),
+        (
+            "password-policy",
+            "123456789012",
+            "sources/cloud/password_policy.json",
+            |policy| policy["PasswordPolicy"]["MinimumPasswordLength"] = json!(6),
+            "fail",
+            "password_too_short",
+            "at least 6 characters; upper case letters, lower case letters, numbers, symbols required",
+        ),
+        (
+            "audit-trail",
+            "123456789012",
+            "sources/cloud/trail_acme-audit_status_us-east-1.json",
+            |status| status["LatestDeliveryError"] = json!("AccessDenied"),
+            "fail",
+            "trail_not_delivering",
+            "logging but not delivering: acme-audit (the latest delivery failed: AccessDenied (in us-east-1))",
+        ),
+        (
+            "log-retention",
+            "123456789012/us-east-1",
+            "sources/cloud/log_groups.json",
+            |groups| groups["regions_read"][1]["logGroups"] = json!([]),
+            "not_applicable",
+            "no_log_groups",
+            "no log group in scope",
+        ),
+        (
+            "two-step-verification",
+            "acme.example",
+            "sources/altcloud/two_step_verification.json",
+            |record| {
+                record["users"]
+                    .as_array_mut()
+                    .unwrap()
+                    .iter_mut()
+                    .for_each(|user| user["suspended"] = json!(true));
+            },
+            "not_verifiable",
+            "no_evidence",
+            "no active user, 24 suspended or archived",
+        ),
+        (
+            "administrators",
+            "acme.example",
+            "sources/altcloud/admin_roles.json",
+            |record| {
+                record["roleAssignments"] = json!([]);
+                record["administratorsFromUsersList"] = json!([]);
+            },
+            "not_verifiable",
+            "no_evidence",
+            "0 super administrators, 0 administrators in all",
+        ),
+        (
+            "user-lifecycle-log",
+            "acme.example",
+            "sources/altcloud/user_lifecycle.json",
+            |record| {
+                record["events"] = json!([]);
+                record["eventNames"]
+                    .as_array_mut()
+                    .unwrap()
+                    .iter_mut()
+                    .for_each(|name| name["events"] = json!(0));
+                record["startTime"] = json!("2026-01-01T00:00:00Z");
+                record["endTime"] = json!("2026-02-01T00:00:00Z");
+            },
+            "not_applicable",
+            "information",
+            "0 events from 2026-01-01T00:00:00Z to 2026-02-01T00:00:00Z",
+        ),
+    ];
+    let rules: std::collections::BTreeSet<_> = table.iter().map(|(rule, ..)| *rule).collect();
+    assert_eq!(rules.len(), evidence_rules::rules().count());
+    for (rule, subject, path, edit, status, reason, actual) in table {
+        let mut other = honest.clone();
+        other.edit(path, edit);
+        // The old verdict does not follow from the new fact.
+        assert_eq!(other.clone().agree().judged(), Some(Reason::JudgementDiffers), "{rule}");
+        let mut changed = 0;
+        other.edit(NORMALIZED, |normalized| {
+            for control in normalized["controls"].as_array_mut().unwrap() {
+                for check in control["checks"].as_array_mut().unwrap() {
+                    if check["rule"] == *rule && check["subject"] == *subject {
+                        (check["status"], check["reason"]) = (json!(status), json!(reason));
+                        check["actual"] = json!(actual);
+                        changed += 1;
+                    }
+                }
+            }
+        });
+        assert_eq!(changed, 1, "{rule}");
+        other.agree().verdict().unwrap_or_else(|failure| panic!("{rule}: {failure}"));
+    }
+}
