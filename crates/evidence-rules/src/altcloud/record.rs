@@ -123,7 +123,7 @@ pub struct TwoStepVerification {
 
 impl TwoStepVerification {
     /// The users of one of the listings. With several, a user belongs to the domain of its address; a user without an
-    /// address of any of the domains belongs to all.
+    /// address of any of the domains belongs to each that was read.
     pub fn users_of<'a>(&'a self, listing: &'a UserListing) -> impl Iterator<Item = &'a User> {
         let domains: Vec<&str> =
             self.listings.iter().filter_map(|listing| listing.domain.as_deref()).collect();
@@ -132,7 +132,7 @@ impl TwoStepVerification {
             let is_of = |domain: &str| address.is_some_and(|(_, own)| own.eq_ignore_ascii_case(domain));
             self.listings.len() < 2
                 || listing.domain.as_deref().is_some_and(is_of)
-                || !domains.iter().any(|domain| is_of(domain))
+                || (listing.read != Extent::NotRead && !domains.iter().any(|domain| is_of(domain)))
         })
     }
 }

@@ -167,9 +167,16 @@ fn two_step_verification_of_the_whole_customer() {
 
 #[test]
 fn each_domain_is_a_check_of_its_own() {
+    let of = |domain: &str, mut user: Value| {
+        user["primaryEmail"] = json!(format!("u@{domain}"));
+        user
+    };
     let users = domains(vec![
-        ("a.example", listing(users_of(&[user(1, true)]), 1, None)),
-        ("b.example", listing(users_of(&[user(2, false), user(3, true)]), 1, None)),
+        ("a.example", listing(users_of(&[of("a.example", user(1, true))]), 1, None)),
+        (
+            "b.example",
+            listing(users_of(&[of("B.example", user(2, false)), of("b.example", user(3, true))]), 1, None),
+        ),
         ("c.example", listing(Vec::new(), 0, denied())),
     ]);
     let found = two_step("acme.example", &users);
@@ -186,6 +193,19 @@ fn each_domain_is_a_check_of_its_own() {
         {"domain": "c.example", "read": "not_read", "users": 0},
     ]);
     assert_eq!(content(&found)["listings"], expected);
+    // Nobody knows to which of the domains that were read such a user belongs.
+    let users = domains(vec![
+        ("a.example", listing(users_of(&[of("a.example", user(1, true))]), 1, None)),
+        ("b.example", listing(users_of(&[of("elsewhere.example", user(2, false))]), 1, None)),
+        ("c.example", listing(Vec::new(), 0, denied())),
+    ]);
+    let expected = [
+        FILE,
+        "a.example fail two_step_not_enforced",
+        "b.example fail two_step_not_enforced",
+        "c.example not_verifiable permission_denied",
+    ];
+    assert_eq!(outline(&two_step("acme.example", &users)), expected);
 }
 
 #[test]
