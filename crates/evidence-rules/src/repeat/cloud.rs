@@ -27,8 +27,8 @@ pub(super) fn judged(rows: &[Row]) -> Option<Judged> {
         _ if *first.kind == crate::cloud::artifact::PASSWORD_POLICY => {
             policy(rows).map(|verdict| first.judged(&PASSWORD_POLICY, verdict)).into_iter().collect()
         }
-        // Of an account that could not be opened, nothing was asked.
-        _ if *first.kind == AUDIT_TRAILS && !is_unopened(first) => {
+        // Of an account that could not be opened nothing was asked, and without a region nothing was read.
+        _ if *first.kind == AUDIT_TRAILS && rows.iter().any(|row| gap(row).is_none()) => {
             let (account, _) = first.subject.split_once('/').unwrap_or((&first.subject, ""));
             let (subject, verdict) = (Arc::from(account), trails(rows)?.judge());
             vec![Judgement { rule: &AUDIT_TRAIL, subject, verdict }]
@@ -75,13 +75,7 @@ fn trails(rows: &[Row]) -> Option<AuditTrail> {
         Some(Artifact::AuditTrails(record)) => record,
         // The artifact was excluded, and with it every judgement on it.
         _ if matches!(first.shown(), Shown::Excluded(_)) => return Some(facts),
-        _ => {
-            for row in rows {
-                let (_, region) = row.subject.split_once('/')?;
-                facts.unread.push((format!("the trails of {region}"), gap(row)?));
-            }
-            return Some(facts);
-        }
+        _ => return None,
     };
     for not_read in &record.regions_not_read {
         let reason = crate::reason_of(&not_read.reason)?;

@@ -10,6 +10,9 @@
     reason = "a test says with a panic that it failed"
 )]
 
+#[path = "../support/repeated.rs"]
+mod repeated;
+
 mod access;
 mod answers;
 mod documents;
@@ -191,6 +194,11 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
             told: ear.0.lock().unwrap().clone(),
             screen,
         };
+        if !dry_run {
+            let mut again = repeated::Repeated::new(&config, &env);
+            items.iter().for_each(|item| again.add(item));
+            again.agrees();
+        }
         items.into_iter().for_each(|item| collected.take(item));
         Ok(collected)
     })

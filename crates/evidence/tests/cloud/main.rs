@@ -10,6 +10,9 @@
     reason = "a test says with a panic that it failed"
 )]
 
+#[path = "../support/repeated.rs"]
+mod repeated;
+
 mod accounts;
 mod configuration;
 mod credentials;
@@ -193,11 +196,14 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
             screen: Arc::clone(&screen),
         };
         collected.warnings.extend(session.warnings().iter().map(|w| (w.code.clone(), w.message.clone())));
+        let mut again = repeated::Repeated::new(&config, &env);
         let mut items = session.collect();
         while let Some(item) = items.next().await {
+            again.add(&item);
             collected.take(item);
         }
         drop(items);
+        again.agrees();
         collected.account = session.account();
         Ok(collected)
     })

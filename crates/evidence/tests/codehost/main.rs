@@ -10,6 +10,9 @@
     reason = "a test says with a panic that it failed"
 )]
 
+#[path = "../support/repeated.rs"]
+mod repeated;
+
 mod foreign;
 mod limits;
 mod recordings;
@@ -108,13 +111,16 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
         };
         let session = config.sources[0].connect(&surroundings).await?;
         let mut observations = Vec::new();
+        let mut again = repeated::Repeated::new(&config, &env);
         let mut items = session.collect();
         while let Some(item) = items.next().await {
+            again.add(&item);
             if let CollectionItem::Inspected(inspection) = item {
                 observations.extend(inspection.observations);
             }
         }
         drop(items);
+        again.agrees();
         let waits = waits.0.lock().unwrap().iter().map(|(reason, _, left)| (*reason, *left)).collect();
         Ok(Collected { observations, account: session.account(), waits })
     })
