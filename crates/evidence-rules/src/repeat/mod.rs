@@ -371,6 +371,15 @@ impl Repetition {
         if !first.kind.rules.iter().any(|rule| applies(&self.rules, rule)) {
             return;
         }
+        let all = hash(rows.iter().map(|row| row.basis).collect::<Vec<_>>());
+        if let (Some(screen), false) = (excluded(&rows), group.source == 0) {
+            // Which parts of such an artifact were judged is not known without it.
+            let verdict = withheld(screen);
+            for rule in first.kind.rules {
+                self.judgement.repeated += self.checks.take_all(rule, &verdict, all);
+            }
+            return;
+        }
         let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
         let known = self.subjects.0.get(&first.subject);
         let around = Surroundings {
@@ -378,7 +387,6 @@ impl Repetition {
             default_branch: known.and_then(|known| known.default_branch.as_deref()),
             archived: known.is_some_and(|known| known.archived),
         };
-        let group_source = group.source;
         let judged = match group.source {
             0 => codehost::judged(&rows, around),
             1 => cloud::judged(&rows),
@@ -390,15 +398,6 @@ impl Repetition {
             return;
         };
         let observed: Vec<_> = rows.iter().map(Row::observed).collect();
-        let all = hash(rows.iter().map(|row| row.basis).collect::<Vec<_>>());
-        if let (Some(screen), false) = (excluded(&rows), group_source == 0) {
-            // Which parts of such an artifact were judged is not known without it.
-            let verdict = withheld(screen);
-            for rule in first.kind.rules {
-                self.judgement.repeated += self.checks.take_all(rule, &verdict, all);
-            }
-            return;
-        }
         for Conclusion { judgement, on } in conclude(&observed, judgements, exempt) {
             let basis = on.and_then(|index| rows.get(index)).map_or(all, |row| hash(vec![row.basis]));
             self.expect(source, &judgement, basis);
@@ -512,10 +511,13 @@ impl Repetition {
     /// Every member in scope has exactly one check of each rule about its kind, and no check has another subject.
     fn members_have_checks(&mut self) {
         let mut problems = Vec::new();
-        let mut named: HashMap<(usize, &str), Vec<&Arc<str>>> = HashMap::new();
+        // Names that were redacted can be the same.
+        let mut named: HashMap<(usize, &str), BTreeMap<&str, u64>> = HashMap::new();
         for member in &self.members {
-            named.entry((member.source, member.kind)).or_default().push(&member.name);
+            let names = named.entry((member.source, member.kind)).or_default();
+            *names.entry(&member.name).or_default() += 1;
         }
+        let none = BTreeMap::new();
         for rule in &self.rules {
             let Some(known) = rule_of(&rule.code) else { continue };
             let Some(source) = source_number(&rule.source).filter(|_| self.unknown(&rule.code).is_none())
@@ -524,11 +526,11 @@ impl Repetition {
             };
             let organization = self.organizations.get(&rule.source).map(String::as_str);
             let counts = self.checks.subjects_of(known);
-            let members = named.get(&(source, known.kind)).map(Vec::as_slice).unwrap_or_default();
+            let members = named.get(&(source, known.kind)).unwrap_or(&none);
             if !matches!(known.kind, "organization" | "directory") {
-                for name in members {
-                    match counts.get(&***name).copied().unwrap_or(0) {
-                        1 => {}
+                for (name, times) in members {
+                    match counts.get(name).copied().unwrap_or(0) {
+                        count if count == *times => {}
                         // Of an account of which no region could be read, each region has a check.
                         0 if known.kind == "account"
                             && counts.keys().any(|subject| is_within(subject, name)) => {}
@@ -540,8 +542,7 @@ impl Repetition {
                 problems.push(format!("{} of {} is missing", rule.code, organization.unwrap_or_default()));
             }
             if known.kind == "repository" {
-                let members: std::collections::HashSet<&str> = members.iter().map(|name| &***name).collect();
-                let is_known = |subject: &str| Some(subject) == organization || members.contains(subject);
+                let is_known = |subject: &str| Some(subject) == organization || members.contains_key(subject);
                 let other = counts.keys().find(|subject| !is_known(subject));
                 problems
                     .extend(other.map(|subject| {
