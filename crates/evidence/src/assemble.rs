@@ -291,6 +291,8 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
             io::Result::Ok(document::Hint {
                 id: id(check),
                 control: control(check).to_string(),
+                rule: check.rule.code.to_string(),
+                reason: hint::code(check).to_string(),
                 severity: advice.severity,
                 category: advice.category,
                 source: check.source.id().to_string(),

@@ -24,6 +24,10 @@ pub struct Hint {
     pub id: String,
     /// The control it belongs to.
     pub control: String,
+    /// The code of the rule.
+    pub rule: String,
+    /// The code of the check's reason, or of the advice beyond it.
+    pub reason: String,
     /// How much it matters.
     pub severity: Severity,
     /// What kind of gap it is.

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::ser::{Formatter as _, PrettyFormatter};
+use serde_json::ser::PrettyFormatter;
 
 pub use hints::{Category, Hint, Hints, Severity};
 pub use manifest::{
@@ -130,33 +130,25 @@ impl fmt::Display for Status {
     }
 }
 
-/// Writes a document in the canonical form: fields in order, two spaces of indent, LF, a final LF.
+/// Writes a document in the canonical form: fields in order, two spaces of indent, LF, a final LF. The rows of long lists
+/// are [`Rows`], [`FallibleRows`] or [`row_json`]: each is one line.
 ///
 /// # Errors
 /// Fails if the writer does, or if a list cannot be produced.
 pub fn write_json<W: Write, T: Serialize>(mut out: W, document: &T) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, indenting());
+    let formatter = PrettyFormatter::with_indent(b"  ");
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
     document.serialize(&mut serializer)?;
     out.write_all(b"\n")
 }
 
-fn indenting() -> PrettyFormatter<'static> {
-    PrettyFormatter::with_indent(b"  ")
-}
-
-/// A row in the form that [`write_json`] gives it in a list of a document. It can be inserted into a document as a
+/// A row as it stands in a list of a document, on one line. It can be inserted into a document as a
 /// [`RawValue`](serde_json::value::RawValue) without parsing.
 ///
 /// # Errors
 /// Fails if the row cannot be serialized.
 pub fn row_json<T: Serialize>(row: &T) -> io::Result<String> {
-    let mut formatter = indenting();
-    // The document is an object, and the list a field of it.
-    formatter.begin_object(&mut io::sink())?;
-    formatter.begin_array(&mut io::sink())?;
-    let mut text = Vec::new();
-    row.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))?;
-    String::from_utf8(text).map_err(io::Error::other)
+    Ok(serde_json::to_string(row)?)
 }
 
 /// The published JSON Schema (draft 2020-12) of a document.

@@ -53,7 +53,7 @@ impl ControlSection {
 
 /// The checks of one control with one status, reason and rule.
 pub(super) struct Group {
-    status: Status,
+    pub(super) status: Status,
     /// Identifier and title of the control.
     pub(super) control: String,
     pub(super) control_title: String,
