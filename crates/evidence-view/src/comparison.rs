@@ -27,7 +27,7 @@ pub struct Comparable {
     artifacts: Option<BTreeMap<String, String>>,
 }
 
-type Control = NormalizedControl<Folded<Statuses>, IgnoredAny>;
+type Control = NormalizedControl<Folded<Statuses>>;
 
 /// How many characters of a check's actual value to keep.
 const FOUND_CHARACTERS: usize = 300;

@@ -115,7 +115,7 @@ impl Fold for Members {
 
 impl FileReader for Snapshot {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        type Control = NormalizedControl<Folded<Checks>, IgnoredAny>;
+        type Control = NormalizedControl<Folded<Checks>>;
         match path {
             NORMALIZED => {
                 let judgement: Option<Normalized<Vec<Control>>> = json::document(contents);

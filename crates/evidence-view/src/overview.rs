@@ -162,7 +162,7 @@ pub struct OverviewReader {
     hints: Option<Hints<Folded<HintCounts>>>,
 }
 
-type CountedControl = NormalizedControl<Folded<Counts>, IgnoredAny>;
+type CountedControl = NormalizedControl<Folded<Counts>>;
 
 /// The only field of a check that is counted.
 #[derive(Deserialize)]

@@ -118,13 +118,13 @@ impl ManifestHead {
     }
 }
 
-type Judgement = Normalized<Vec<NormalizedControl<Folded<Checks>, IgnoredAny>>>;
+type Judgement = Normalized<Vec<NormalizedControl<Folded<Checks>>>>;
 
 impl FileReader for Results {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         match path {
             NORMALIZED => {
-                let control = |control: NormalizedControl<Folded<Checks>, IgnoredAny>| ControlResult {
+                let control = |control: NormalizedControl<Folded<Checks>>| ControlResult {
                     id: sanitized(&control.id),
                     title: sanitized(&control.title),
                     status: control.status,

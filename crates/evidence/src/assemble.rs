@@ -11,7 +11,7 @@ use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
     self, ConfigRecord, ErrorRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest,
     Normalized, NormalizedControl, Observations, Population, Rows, RuleRecord, RunRecord, SCHEMA_VERSION,
-    ScopeRecord, SignerRecord, SourceScope, Summary, ToolRecord, write_json,
+    ScopeRecord, Sections, SignerRecord, SourceScope, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
@@ -188,7 +188,6 @@ pub fn normalized(
                 status: result.status,
                 reason: result.reason.code.to_string(),
                 criteria: applied(config, result.control).map(Mapping::criteria).collect(),
-                evidence: Rows::new(unique(checks(), &observations, reader)),
                 checks: FallibleRows::new(
                     checks().map(|check| normalized_check(check, &observations, reader)),
                 ),
@@ -198,7 +197,7 @@ pub fn normalized(
             schema_version: SCHEMA_VERSION.to_string(),
             framework: config.framework.id.to_string(),
             summary,
-            controls: Rows::new(controls),
+            controls: Sections::new(controls),
         };
         write_json(out, &document)
     })
@@ -255,19 +254,6 @@ fn reference(
             id: Some(format!("{}:{number}", source.id())),
         },
     })
-}
-
-/// Each artifact and observation once, however many checks cite it.
-fn unique<'a>(
-    checks: impl Iterator<Item = &'a Check<Text>>,
-    observations: &str,
-    reader: &Reader<'_>,
-) -> impl Iterator<Item = EvidenceReference> {
-    let mut seen = HashSet::new();
-    checks
-        .flat_map(|check| check.evidence.all().iter().map(|basis| (check.source, *basis)))
-        .filter(move |basis| seen.insert(*basis))
-        .filter_map(|(source, basis)| reference(source, basis, observations, reader))
 }
 
 /// `derived/hints.json`

@@ -28,7 +28,7 @@ pub use manifest::{
 pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};
 pub use observations::{AskedRecord, ObservationRecord, Observations, Outcome};
 pub use population::{Member, Population, Scope, SourcePopulation};
-pub use rows::{FallibleRows, Rows};
+pub use rows::{FallibleRows, Rows, Sections};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
 pub use scope::{RuleRecord, ScopeRecord, SourceScope};
 

@@ -73,11 +73,12 @@ impl Counts {
     }
 }
 
-/// The judgement of one control. Its checks and references are parameters so that a writer can stream them.
+/// The judgement of one control, which rests on the evidence of its checks. They are a parameter so that a writer can
+/// stream them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "NormalizedControl")]
 #[serde(deny_unknown_fields)]
-pub struct NormalizedControl<K = Vec<Check>, R = Vec<EvidenceReference>> {
+pub struct NormalizedControl<K = Vec<Check>> {
     /// The identifier, such as `CC6.1`.
     pub id: String,
     /// The title.
@@ -88,8 +89,6 @@ pub struct NormalizedControl<K = Vec<Check>, R = Vec<EvidenceReference>> {
     pub reason: String,
     /// The framework's own criteria under which such evidence is commonly filed, such as `CC8.1`, by the code of the rule.
     pub criteria: BTreeMap<String, Vec<String>>,
-    /// Every file that the judgement rests on.
-    pub evidence: R,
     /// The checks that make up the judgement.
     pub checks: K,
 }

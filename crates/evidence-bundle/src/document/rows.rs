@@ -48,6 +48,34 @@ where
     }
 }
 
+/// An iterator that serialises as a sequence, once, whose items have lists of their own: each takes several lines.
+pub struct Sections<I>(Cell<Option<I>>);
+
+impl<I> Sections<I> {
+    /// The sections of this iterator.
+    pub fn new(sections: I) -> Sections<I> {
+        Sections(Cell::new(Some(sections)))
+    }
+}
+
+impl<I> fmt::Debug for Sections<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sections(..)")
+    }
+}
+
+impl<I> Serialize for Sections<I>
+where
+    I: Iterator,
+    I::Item: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sections =
+            self.0.take().ok_or_else(|| S::Error::custom("the sections were serialised before"))?;
+        serializer.collect_seq(sections)
+    }
+}
+
 /// An iterator of results that serialises as a sequence, once; the first error ends the serialisation.
 pub struct FallibleRows<I>(Cell<Option<I>>);
 

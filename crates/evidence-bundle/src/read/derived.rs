@@ -157,7 +157,7 @@ impl Derived<'_> {
         references: &mut References,
     ) -> Result<String, Stop> {
         let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
-        let (mut criteria, mut evidence, mut checks, mut counts) = (None, None, None, Counts::default());
+        let (mut criteria, mut checks, mut counts) = (None, None, Counts::default());
         let mut rules = BTreeSet::new();
         found.controls += 1;
         let number = found.controls.to_string();
@@ -167,10 +167,6 @@ impl Derived<'_> {
             "status" => json.once(&mut status, name),
             "reason" => json.once(&mut reason, name),
             "criteria" => json.once(&mut criteria, name),
-            "evidence" => {
-                json.first(&mut evidence, name, ())?;
-                json.list(|json| self.refer(&object(json)?, references))
-            }
             "checks" => {
                 json.first(&mut checks, name, ())?;
                 json.list(|json| {
@@ -198,7 +194,6 @@ impl Derived<'_> {
         for (rule, criteria) in &criteria {
             found.names.note(self.path, &[&id, rule, &criteria.join(" ")])?;
         }
-        self.there(evidence, "evidence")?;
         self.there(checks, "checks")?;
         if let Some(rule) = rules.iter().find(|rule| !criteria.contains_key(*rule)) {
             let detail = format!("{id} does not say under which criteria the rule {rule} is filed");

@@ -239,7 +239,6 @@ fn normalized(status: Status) -> Normalized {
         status,
         reason: "ok".to_owned(),
         criteria: [(check.rule.clone(), vec!["CC6.1".to_owned()])].into(),
-        evidence: Vec::new(),
         checks: vec![check],
     };
     let mut counts = Counts::default();
