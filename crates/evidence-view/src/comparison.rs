@@ -9,7 +9,6 @@ use std::sync::Arc;
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Normalized, NormalizedControl};
 use evidence_bundle::path::{MANIFEST, NORMALIZED};
-use serde::de::IgnoredAny;
 
 use crate::findings::urgency;
 use crate::json;

@@ -13,7 +13,6 @@ use evidence_bundle::document::{
     Check, Member, Normalized, NormalizedControl, Population, Scope, SourcePopulation,
 };
 use evidence_bundle::path::{NORMALIZED, POPULATION};
-use serde::de::IgnoredAny;
 
 use crate::findings::urgency;
 use crate::json;

@@ -7,7 +7,6 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::path::{HINTS, NORMALIZED};
 use evidence_bundle::{Status, VerifiedBundle};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::json;

@@ -8,7 +8,6 @@ use evidence_bundle::document::{
     ErrorRecord, Excluded, Hints, Normalized, NormalizedControl, RunRecord, SignerRecord, SourceRun, Warning,
 };
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
-use serde::de::IgnoredAny;
 
 use crate::findings::{Checks, HintGroups};
 use crate::json;

@@ -2,7 +2,7 @@
 //!
 //! Long lists are written row by row, so memory never holds a whole check document or the whole manifest.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::Arc;

@@ -210,6 +210,8 @@ fn hints() -> Hints {
     let hint = Hint {
         id: "two-factor".to_owned(),
         control: "CC6.1".to_owned(),
+        rule: "two-factor-required".to_owned(),
+        reason: "ok".to_owned(),
         severity: Severity::High,
         category: Category::Misconfigured,
         source: "codehost".to_owned(),
