@@ -39,11 +39,18 @@ def asked(request):
             request.get("request_id", "")]
 
 
-def checks(bundle):
-    last = {}
+def answered(bundle):
+    """The cells of the request that was answered, by artifact, or by observation if there is no artifact."""
+    found = {}
     for row in document(bundle, "derived/observations.json")["observations"]:
+        good = [request for request in row["requests"] if "artifact" in row and request.get("status", 999) < 400]
         if row["requests"]:
-            last[row["artifact"]["filename"] if "artifact" in row else row["id"]] = asked(row["requests"][-1])
+            found[row.get("artifact", row["id"])] = asked((good or row["requests"])[-1])
+    return found
+
+
+def checks(bundle):
+    last = answered(bundle)
     for control in document(bundle, "derived/normalized.json")["controls"]:
         for check in control["checks"]:
             evidence = check["evidence"]
@@ -51,17 +58,17 @@ def checks(bundle):
             requests = [last.get(e.get("id", e["filename"]), [""] * 4) for e in evidence]
             cells = ["; ".join(texts) if any(texts) else "" for texts in zip(*requests)] or [""] * 4
             yield [control["id"], " ".join(control["criteria"][check["rule"]]), check["source"], check["rule"],
-                   check["subject"], check["status"], check["reason"], check.get("expected", ""),
+                   check["subject"], check["status"], check["reason"], check.get("expected", control["expected"][check["rule"]]),
                    check.get("actual", ""), "; ".join(files), "; ".join("sha256:" + e["checksum"] for e in evidence),
                    *cells, *origin(bundle)]
 
 
 def artifacts(bundle):
+    requests = answered(bundle)
     for row in document(bundle, "manifest.json")["artifacts"]:
-        request = row["request"]
         yield [row["source"], row["artifact_type"], row["subject"], " ".join(row["controls"]), row["filename"],
-               "sha256:" + row["checksum"], str(row["size_bytes"]), row["collected_at"], request["path"],
-               str(request["status"]), request.get("etag", ""), request.get("request_id", ""), *origin(bundle)]
+               "sha256:" + row["checksum"], str(row["size_bytes"]), row["collected_at"],
+               *requests[row["filename"]][1:], *origin(bundle)]
 
 
 def population(bundle):
@@ -74,28 +81,26 @@ def population(bundle):
 
 def observations(bundle):
     for row in document(bundle, "derived/observations.json")["observations"]:
-        file = row.get("artifact")
         start = [row["id"], row["source"], row["kind"], row["subject"], row["outcome"], row.get("reason", ""),
-                 row.get("detail", ""), file["filename"] if file else "", "sha256:" + file["checksum"] if file else ""]
+                 row.get("detail", ""), row.get("artifact", "")]
         for request in row["requests"] or [None]:
-            cells = [""] * 7
+            cells = [""] * 8
             if request:
                 cells = [request["at"], request["method"], request["path"], str(request.get("status", "")),
-                         request.get("request_id", ""), request.get("message", ""), request.get("permission", "")]
+                         request.get("etag", ""), request.get("request_id", ""), request.get("message", ""), request.get("permission", "")]
             yield [*start, *cells, *origin(bundle)]
 
 
 def events(bundle):
+    requests = answered(bundle)
     for row in document(bundle, "manifest.json")["artifacts"]:
         if row["artifact_type"] == "user_lifecycle":
-            request = row["request"]
             for event in document(bundle, row["filename"])["events"]:
                 actor, about = event["actor"], event["parameters"]
                 cells = [event.get("time"), event["name"], actor.get("email"), actor.get("callerType"),
                          about.get("USER_EMAIL"), about.get("ROLE_NAME")]
                 yield [row["source"], *(cell or "" for cell in cells), row["filename"], "sha256:" + row["checksum"],
-                       row["collected_at"], request["path"], str(request["status"]), request.get("request_id", ""),
-                       *origin(bundle)]
+                       row["collected_at"], *requests[row["filename"]][1:], *origin(bundle)]
 
 
 def read(path):

@@ -262,8 +262,7 @@ fn the_fields_of_a_published_version_stay() {
         );
     }
     assert!(fields(Document::Manifest).contains(&vec![
-        "artifacts".to_owned(),
-        "request".to_owned(),
-        "etag".to_owned()
+        "signer".to_owned(),
+        "key_id".to_owned()
     ]));
 }

@@ -7,8 +7,9 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
-use super::reply::{Answered, Refused, Reply, RequestFailure};
+use super::reply::{Answered, Meta, Refused, Reply, RequestFailure};
 use super::request::{Method, Request};
+use super::retry::Class;
 
 tokio::task_local! {
     static TRAIL: RefCell<Vec<Asked>>;
@@ -25,6 +26,8 @@ pub struct Asked {
     pub status: Option<u16>,
     /// The host's message, or why there was no answer; `None` for a good answer.
     pub message: Option<String>,
+    /// The entity tag of the answer, or the one that the host confirmed.
+    pub etag: Option<String>,
     /// The host's id for the last answer.
     pub request_id: Option<String>,
     /// When it ended, or for an answer taken over, when that came.
@@ -68,6 +71,7 @@ fn asked<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: 
         path: request.label.clone(),
         status: None,
         message: None,
+        etag: None,
         request_id: None,
         at: now,
         permission: None,
@@ -75,12 +79,14 @@ fn asked<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: 
     match outcome {
         Ok(Ok(Answered { meta, .. })) => Asked {
             status: Some(meta.status),
+            etag: meta.etag.clone(),
             request_id: meta.request_id.clone(),
             at: meta.received_at,
             ..asked
         },
-        Ok(Err(Refused { message, permission, meta, .. })) => Asked {
+        Ok(Err(Refused { class, message, permission, meta, .. })) => Asked {
             status: Some(meta.status),
+            etag: if *class == Class::NotModified { confirmed(request, meta) } else { None },
             message: message.clone(),
             request_id: meta.request_id.clone(),
             at: meta.received_at,
@@ -96,14 +102,20 @@ fn asked<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: 
     }
 }
 
+/// The tag of an answer that did not change: a host need not repeat it.
+fn confirmed(request: &Request, meta: &Meta) -> Option<String> {
+    let asked = || request.headers.get(IF_NONE_MATCH)?.to_str().ok().map(str::to_string);
+    meta.etag.clone().or_else(asked)
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
     use url::Url;
 
     use super::*;
-    use crate::reply::{FailureKind, Meta};
-    use crate::retry::{Class, RefusalCause};
+    use crate::reply::FailureKind;
+    use crate::retry::RefusalCause;
 
     fn request(label: &str) -> Request {
         Request::get(Url::parse("https://h.example/").unwrap(), label)

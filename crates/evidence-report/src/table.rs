@@ -7,8 +7,8 @@ mod requests;
 use std::io::{self, Write};
 
 use evidence_bundle::document::{ArtifactRecord, Check, Member};
-use evidence_bundle::path::{MANIFEST, NORMALIZED, POPULATION};
-use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Row, Table};
+use evidence_bundle::path::{MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION};
+use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Table};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _};
 
 use self::requests::Requests;
@@ -68,24 +68,23 @@ impl<W: Write> CheckSink for Sink<'_, W> {
 
 /// `derived/artifacts.csv`
 pub(crate) fn artifacts(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    list::<12, ArtifactRecord>(documents, MANIFEST, "artifacts", out)
+    let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
+    mark(documents, &[MANIFEST, OBSERVATIONS], out)?;
+    let (_, columns) = requests::COLUMNS.split_at(1);
+    let mut table = Table::with::<8, ArtifactRecord>(out, &[columns, &ORIGIN].concat())?;
+    rows(documents, MANIFEST, "artifacts", |artifact: ArtifactRecord| {
+        let request = requests.of_artifact(&artifact.filename);
+        table.row_with(&artifact, &[&request[..], &origin.cells()].concat())
+    })?;
+    table.finish().map(|_| ())
 }
 
 /// `derived/population.csv`
 pub(crate) fn population(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    list::<9, Member>(documents, POPULATION, "members", out)
-}
-
-fn list<const COLUMNS: usize, R: Row<COLUMNS> + serde::de::DeserializeOwned>(
-    documents: &dyn Documents,
-    path: &'static str,
-    name: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
     let origin = Origin::of(documents)?;
-    mark(documents, &[path, MANIFEST], out)?;
-    let mut table = Table::with::<COLUMNS, R>(out, &ORIGIN)?;
-    rows(documents, path, name, |row: R| table.row_with(&row, &origin.cells()))?;
+    mark(documents, &[POPULATION, MANIFEST], out)?;
+    let mut table = Table::with::<9, Member>(out, &ORIGIN)?;
+    rows(documents, POPULATION, "members", |row: Member| table.row_with(&row, &origin.cells()))?;
     table.finish().map(|_| ())
 }
 

@@ -223,7 +223,7 @@ fn advice_belongs_to_the_checks_it_was_given_for() {
     let mut documents =
         bundle(&[check("pass", "acme/a"), check("pass", "acme/b"), check("fail", "acme/c")], "acme");
     let hint = json!({
-        "id": "CC7.2:ok:acme/b", "control": "CC7.2", "severity": "info", "category": "improvement", "source": "codehost",
+        "id": "CC7.2:ok:acme/b", "control": "CC7.2", "rule": "branch-protection", "reason": "ok", "severity": "info", "category": "improvement", "source": "codehost",
         "subject": "acme/b", "title": "", "detail": "", "remediation": "Require `2` reviews.",
         "evidence": [{"filename": "sources/codehost/repo_1%20_x.json", "checksum": "ab".repeat(32)}],
     });

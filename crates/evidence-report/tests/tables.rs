@@ -55,7 +55,7 @@ fn documents(names: &[&str]) -> Memory {
     let normalized = json!({"schema_version": "1.0", "framework": "soc2_type1",
         "summary": {"controls": counts, "checks": counts},
         "controls": [{"id": "CC7.2", "title": "Change management", "status": "fail", "reason": "x",
-            "criteria": {"branch-protection": ["CC8.1", "CC8.2"]}, "evidence": [],
+            "criteria": {"branch-protection": ["CC8.1", "CC8.2"]}, "expected": {},
             "checks": names.iter().map(check).collect::<Vec<_>>()}]});
     let population = json!({"schema_version": "1.0", "sources": [],
         "members": names.iter().map(member).collect::<Vec<_>>()});
@@ -80,7 +80,7 @@ fn documents(names: &[&str]) -> Memory {
         "framework": "soc2_type1", "controls": [], "sources": [], "files": [],
         "artifacts": [{"filename": LOG, "source": "altcloud", "artifact_type": "user_lifecycle",
             "collected_at": "2026-11-23T01:37:45Z", "controls": ["CC6.6"], "checksum": "2".repeat(64),
-            "size_bytes": 12, "subject": "example", "request": {"path": "/activity", "status": 200}}],
+            "size_bytes": 12, "subject": "example"}],
         "signer": {"algorithm": "Ed25519", "public_key": "", "key_id": "sha256:0"}, "bundle_id": "b-1",
         "organization": "acme", "complete": true, "warnings": [], "excluded": [], "errors": []});
     Memory(BTreeMap::from([

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use evidence_bundle::document::ArtifactRecord;
-use evidence_bundle::path::MANIFEST;
+use evidence_bundle::document::{ArtifactRecord, AskedRecord, ObservationRecord};
+use evidence_bundle::path::{MANIFEST, OBSERVATIONS};
 use serde::Deserialize;
 
 use crate::read::FileReader;
-use crate::rows::{First, each_artifact};
-use crate::sanitize::{Sanitize as _, sanitized_lines};
+use crate::rows::{First, each_artifact, each_row};
+use crate::sanitize::{NAMES, Sanitize as _, sanitized_lines};
 
 /// The most bytes of a file to show as text.
 const TEXT_BYTES: usize = 1 << 20;
@@ -68,6 +68,8 @@ pub struct FileContents {
     pub size: Option<u64>,
     /// Its record in the manifest, if it is an artifact.
     pub artifact: Option<ArtifactRecord>,
+    /// The requests behind it, if it is an artifact.
+    pub requests: Vec<AskedRecord>,
     bytes: Vec<u8>,
 }
 
@@ -107,7 +109,7 @@ impl FileContents {
 
     /// The file with this path.
     pub fn new(path: String) -> FileContents {
-        FileContents { path, size: None, artifact: None, bytes: Vec::new() }
+        FileContents { path, size: None, artifact: None, requests: Vec::new(), bytes: Vec::new() }
     }
 
     /// Its text.
@@ -134,6 +136,14 @@ impl FileReader for FileContents {
                 if artifact.filename == self.path {
                     artifact.sanitize();
                     self.artifact = Some(artifact);
+                }
+            });
+        } else if path == OBSERVATIONS && self.artifact.is_some() {
+            let _ = each_row(contents, "observations", |row: ObservationRecord| {
+                if row.artifact.as_ref() == Some(&self.path) {
+                    self.requests = row.requests;
+                    self.requests.truncate(NAMES);
+                    self.requests.iter_mut().for_each(AskedRecord::sanitize);
                 }
             });
         }

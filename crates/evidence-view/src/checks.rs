@@ -24,6 +24,8 @@ pub struct ControlHead {
     pub reason: String,
     /// The framework's own criteria under which such evidence is commonly filed, by the code of the rule.
     pub criteria: BTreeMap<String, Vec<String>>,
+    /// What each rule expects, in words, by its code.
+    pub expected: BTreeMap<String, String>,
 }
 
 impl ControlHead {
@@ -33,7 +35,8 @@ impl ControlHead {
     }
 }
 
-/// Receives the checks of a bundle, in the order of the document. They are neither sanitized nor verified yet.
+/// Receives the checks of a bundle, in the order of the document, each with what its rule expects. They are neither
+/// sanitized nor verified yet.
 pub trait CheckSink {
     /// The counts of controls and checks by status.
     fn summary(&mut self, _: Summary) {}
@@ -87,23 +90,31 @@ fn control<R: Read, S: CheckSink>(
     sink: &mut S,
     failed: &mut io::Result<()>,
 ) -> Result<(), Stop> {
-    let (mut id, mut title, mut status, mut reason, mut criteria) = (None, None, None, None, None);
+    let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
+    let (mut criteria, mut expected) = (None, None);
     json.object(|json, name| match name {
         "id" => json.once(&mut id, name),
         "title" => json.once(&mut title, name),
         "status" => json.once(&mut status, name),
         "reason" => json.once(&mut reason, name),
         "criteria" => json.once(&mut criteria, name),
+        "expected" => json.once(&mut expected, name),
         "checks" => {
-            let (Some(id), Some(title), Some(status), Some(reason), Some(criteria)) =
-                (id.take(), title.take(), status.take(), reason.take(), criteria.take())
+            let (Some(id), Some(title), Some(status), Some(reason)) =
+                (id.take(), title.take(), status.take(), reason.take())
             else {
                 return Err(json.malformed("checks before their control"));
             };
-            let head = ControlHead { id, title, status, reason, criteria };
+            let (Some(criteria), Some(expected)) = (criteria.take(), expected.take()) else {
+                return Err(json.malformed("checks before their rules"));
+            };
+            let head = ControlHead { id, title, status, reason, criteria, expected };
             sink.control(&head);
             json.list(|json| {
-                let check: Check = json.value()?;
+                let mut check: Check = json.value()?;
+                if check.expected.is_none() {
+                    check.expected = head.expected.get(&check.rule).cloned();
+                }
                 if failed.is_ok() {
                     *failed = sink.check(&head, check);
                 }
@@ -128,9 +139,10 @@ mod tests {
 
         fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
             self.0.push(format!(
-                "{} {} {}",
+                "{} {} {} {}",
                 control.id,
                 check.subject,
+                check.expected.unwrap_or_default(),
                 control.criteria(&check.rule).join(" ")
             ));
             if check.subject == "full" { Err(io::Error::from(io::ErrorKind::StorageFull)) } else { Ok(()) }
@@ -143,7 +155,7 @@ mod tests {
     }
 
     fn document(checks: &str) -> String {
-        let head = r#""id":"C1","title":"t","status":"fail","reason":"r","criteria":{"a":["C9"]},"evidence":[{"x":1}]"#;
+        let head = r#""id":"C1","title":"t","status":"fail","reason":"r","criteria":{"a":["C9"]},"expected":{"a":"e"},"other":[{"x":1}]"#;
         let counts = r#"{"pass":0,"fail":0,"not_verifiable":0,"not_applicable":0}"#;
         format!(
             r#"{{"summary":{{"controls":{counts},"checks":{counts}}},"controls":[{{{head},"checks":[{checks}]}},{{{head},"checks":[]}}]}}"#
@@ -160,7 +172,7 @@ mod tests {
     fn every_check_comes_with_its_control() {
         let (outcome, reader) = read(&document(&format!("{},{}", check("x"), check("y"))));
         assert!(outcome.is_ok() && reader.known);
-        assert_eq!(reader.sink.0, ["C1 fail", "C1 x C9", "C1 y C9", "C1 fail"]);
+        assert_eq!(reader.sink.0, ["C1 fail", "C1 x e C9", "C1 y e C9", "C1 fail"]);
         let (outcome, _) = read(&document(&check("full")));
         assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::StorageFull);
     }

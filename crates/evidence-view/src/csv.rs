@@ -77,8 +77,8 @@ impl Row<11> for CheckRow<'_> {
     }
 }
 
-impl Row<12> for ArtifactRecord {
-    const COLUMNS: [&'static str; 12] = [
+impl Row<8> for ArtifactRecord {
+    const COLUMNS: [&'static str; 8] = [
         "source",
         "artifact_type",
         "subject",
@@ -87,13 +87,9 @@ impl Row<12> for ArtifactRecord {
         "sha256",
         "size_bytes",
         "collected_at",
-        "request",
-        "http_status",
-        "etag",
-        "request_id",
     ];
 
-    fn cells(&self) -> [Cow<'_, str>; 12] {
+    fn cells(&self) -> [Cow<'_, str>; 8] {
         [
             self.source.as_str().into(),
             self.artifact_type.as_str().into(),
@@ -103,10 +99,6 @@ impl Row<12> for ArtifactRecord {
             checksum(&self.checksum).into(),
             self.size_bytes.to_string().into(),
             self.collected_at.as_str().into(),
-            self.request.path.as_str().into(),
-            self.request.status.to_string().into(),
-            self.request.etag.as_deref().unwrap_or_default().into(),
-            self.request.request_id.as_deref().unwrap_or_default().into(),
         ]
     }
 }

@@ -1,14 +1,14 @@
 //! Makes texts of a bundle safe to show: bounded in length, with deceptive characters escaped.
 
 use evidence_bundle::document::{
-    ArtifactRecord, Check, ErrorRecord, Excluded, Hint, Member, SourceRun, Warning,
+    ArtifactRecord, AskedRecord, Check, ErrorRecord, Excluded, Hint, Member, SourceRun, Warning,
 };
 use evidence_bundle::text::Printable;
 
 /// The most characters of a text to show.
 const CHARACTERS: usize = 2_000;
 /// The most files to name as the evidence of a check or hint, and the most controls of an artifact.
-const NAMES: usize = 20;
+pub(crate) const NAMES: usize = 20;
 
 /// Text from a bundle to be shown.
 pub trait Sanitize {
@@ -121,10 +121,15 @@ impl Sanitize for SourceRun {
     }
 }
 
+impl Sanitize for AskedRecord {
+    fn sanitize(&mut self) {
+        sanitize!(self.method, self.path, self.message, self.etag, self.request_id, self.at, self.permission);
+    }
+}
+
 impl Sanitize for ArtifactRecord {
     fn sanitize(&mut self) {
         sanitize!(self.source, self.artifact_type, self.collected_at, self.subject);
-        sanitize!(self.request.path, self.request.etag, self.request.request_id);
         self.controls.truncate(NAMES);
         self.controls.iter_mut().for_each(String::sanitize);
     }

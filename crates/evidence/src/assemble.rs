@@ -10,8 +10,8 @@ use std::sync::Arc;
 use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
     self, ConfigRecord, ErrorRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest,
-    Normalized, NormalizedControl, Observations, Population, Rows, RuleRecord, RunRecord, SCHEMA_VERSION,
-    ScopeRecord, Sections, SignerRecord, SourceScope, Summary, ToolRecord, write_json,
+    Normalized, NormalizedControl, Observations, Population, Previous, Rows, RuleRecord, RunRecord, SCHEMA_VERSION,
+    ScopeRecord, Sections, SignerRecord, SourceRecord, SourceScope, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
@@ -188,6 +188,7 @@ pub fn normalized(
                 status: result.status,
                 reason: result.reason.code.to_string(),
                 criteria: applied(config, result.control).map(Mapping::criteria).collect(),
+                expected: applied(config, result.control).map(expected).collect(),
                 checks: FallibleRows::new(
                     checks().map(|check| normalized_check(check, &observations, reader)),
                 ),
@@ -214,10 +215,15 @@ fn normalized_check(
         subject: check.subject.to_string(),
         status: check.verdict.status,
         reason: check.verdict.reason.code.to_string(),
-        expected: Some(check.rule.expected.to_string()),
+        expected: None,
         actual: actual(check, reader)?,
         evidence: evidence(check, observations, reader),
     })
+}
+
+/// What a rule expects, by its code.
+fn expected(Mapping { rule, .. }: &Mapping) -> (String, String) {
+    (rule.code.to_string(), rule.expected.to_string())
 }
 
 /// The finding in words.
@@ -341,6 +347,16 @@ pub fn run(
     add(spool, path::RUN, |out, _| write_json(out, &record))
 }
 
+/// What the manifest says beside what was collected.
+pub struct ManifestContext<'a> {
+    /// The organization that the evidence is about.
+    pub organization: &'a str,
+    /// The key that signs.
+    pub key: &'a SigningKey,
+    /// The bundle before this one, if there is one.
+    pub previous: Option<&'a Previous>,
+}
+
 /// Writes the last files for this creation time: the files for people, and the manifest, which lists all the others.
 ///
 /// # Errors
@@ -349,15 +365,13 @@ pub fn run(
 pub fn last(
     spool: &mut Spool,
     config: &Config,
-    organization: &str,
     collection: &Collection,
-    key: &SigningKey,
+    context: &ManifestContext<'_>,
     created_at: i64,
 ) -> io::Result<()> {
     VIEWS.iter().for_each(|view| spool.forget(view));
-    let write_manifest = |spool: &mut Spool, is_whole| {
-        manifest(spool, config, organization, collection, key, created_at, is_whole)
-    };
+    let write_manifest =
+        |spool: &mut Spool, is_whole| manifest(spool, config, collection, context, created_at, is_whole);
     // The report and the tables are generated from documents alone. The manifest is one of these and still incomplete:
     // its list of files, which none of them shows, will include them too.
     write_manifest(spool, false)?;
@@ -379,9 +393,8 @@ impl Documents for Reader<'_> {
 fn manifest(
     spool: &mut Spool,
     config: &Config,
-    organization: &str,
     collection: &Collection,
-    key: &SigningKey,
+    context: &ManifestContext<'_>,
     created_at: i64,
     is_whole: bool,
 ) -> io::Result<()> {
@@ -402,20 +415,25 @@ fn manifest(
             created_at: created,
             framework: config.framework.id.to_string(),
             controls: controls(config).iter().map(|control| control.id.to_string()).collect(),
-            sources: collection.sources.iter().map(|source| source.name.clone()).collect(),
+            sources: collection.sources.iter().map(|source| source_record(&source.name)).collect(),
             artifacts: FallibleRows::<_>::new(artifacts),
-            signer: SignerRecord::of(&key.public_key()),
+            signer: SignerRecord::of(&context.key.public_key()),
             bundle_id: bundle_id(&sorted, created_at),
-            organization: organization.to_string(),
+            organization: context.organization.to_string(),
             complete: collection.is_complete(),
             files: Rows::new(files),
             warnings: &collection.warnings,
             excluded: &collection.excluded,
             errors: &collection.errors,
-            previous: None,
+            previous: context.previous.cloned(),
         };
         write_json(out, &document)
     })
+}
+
+/// A source in the manifest. There is one of each kind, so that the name of its kind is its id.
+fn source_record(name: &str) -> SourceRecord {
+    SourceRecord { id: name.to_string(), kind: name.to_string() }
 }
 
 fn in_archive_order(items: &[Item]) -> Vec<&Item> {

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use evidence_bundle::document::{RequestRecord, Warning, write_json};
+use evidence_bundle::document::{Warning, write_json};
 use evidence_bundle::path::{BundlePath, PathError};
 use evidence_bundle::text::Chain;
 use jiff::Timestamp;
@@ -124,8 +124,6 @@ pub enum Seen {
     Artifact {
         /// The record.
         artifact: Box<Artifact>,
-        /// The request that returned it.
-        request: RequestRecord,
         /// When the answer arrived, which may be long before it is added to the bundle.
         at: Timestamp,
     },
@@ -166,7 +164,6 @@ impl Seen {
         match Artifact::new(source, filename, record, decoded) {
             Ok(artifact) => Seen::Artifact {
                 artifact: Box::new(artifact),
-                request: request_record(meta),
                 at: meta.received_at,
             },
             Err(error) => Seen::Failed(Failed {
@@ -206,11 +203,6 @@ impl Seen {
             Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } | Seen::Failed(_) => None,
         }
     }
-}
-
-/// The manifest's record of an answered request.
-fn request_record(Meta { path, status, etag, request_id, .. }: &Meta) -> RequestRecord {
-    RequestRecord { path: path.clone(), status: *status, etag: etag.clone(), request_id: request_id.clone() }
 }
 
 /// A collection error.

@@ -1,14 +1,13 @@
-//! The previous bundle in the output directory, and what changed since.
+//! The previous bundle in the output directory: the new one names it, and `collect` says what changed since.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use evidence_bundle::VerifiedBundle;
-use evidence_bundle::key::PublicKey;
+use evidence_bundle::document::Previous;
 use evidence_bundle::path::MANIFEST;
-use evidence_bundle::read::{Expectations, Failure, Limits};
+use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
 use evidence_os::input;
 use evidence_view::difference::{Snapshot, difference};
@@ -17,35 +16,70 @@ use evidence_view::{FileReader, ManifestHead, Since, read};
 /// What the name of a bundle ends with.
 const SUFFIX: &str = ".tar.gz";
 
-/// What changed from the previous bundle to `bundle`, which `key` has just signed, and the name of the previous one.
-///
-/// The previous bundle is the newest one beside it about the same organization, framework and sources that `key` signed.
-/// Anything that cannot be read is skipped: without a previous bundle there is nothing to compare.
-pub(crate) fn since(bundle: &Path, key: &PublicKey) -> Option<(String, Since)> {
-    let mut trust = TrustRoot::new();
-    trust.add_key("your own signing key", *key);
-    let own = head(bundle, &trust)?;
-    let directory = bundle.parent()?;
-    let mut others: Vec<(Head, PathBuf)> = fs::read_dir(directory)
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.to_string_lossy().ends_with(SUFFIX) && path.file_name() != bundle.file_name())
-        .filter_map(|path| Some((head(&path, &trust)?, path)))
-        .filter(|(head, _)| head.series == own.series)
-        .collect();
-    others.sort_by_cached_key(|(head, _)| Reverse((head.created_at.clone(), head.bundle_id.clone())));
-    // What a head says is signed only if the rest of the bundle verifies too.
-    let (path, before) = others.iter().find_map(|(_, path)| Some((path, snapshot(path, &trust)?)))?;
-    let after = snapshot(bundle, &trust)?;
-    let name = path.file_name()?.to_string_lossy().into_owned();
+/// Which bundles can come before a new one.
+pub(crate) struct Series<'a> {
+    /// The directory of all of them.
+    pub(crate) directory: &'a Path,
+    /// The organization that they are about.
+    pub(crate) organization: &'a str,
+    /// The compliance framework.
+    pub(crate) framework: &'a str,
+    /// The keys that may have signed them.
+    pub(crate) trust: &'a TrustRoot,
+    /// When the new one is made, if its time is fixed and not read from a clock: later bundles do not come before it, and
+    /// a repeated run must not find itself.
+    pub(crate) fixed_time: Option<i64>,
+}
+
+/// The bundle before a new one.
+pub(crate) struct PreviousBundle {
+    path: PathBuf,
+    /// What the manifest of the new one says of it.
+    pub(crate) record: Previous,
+}
+
+impl Series<'_> {
+    /// The newest bundle of the series: by the time in its manifest, then by its id. Anything that cannot be read or does
+    /// not verify is skipped.
+    ///
+    /// By a clock that was set back, the newest can be newer than the bundle that names it. That is how a reader notices.
+    pub(crate) fn newest(&self) -> Option<PreviousBundle> {
+        let mut others: Vec<(Head, PathBuf)> = fs::read_dir(self.directory)
+            .ok()?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.to_string_lossy().ends_with(SUFFIX))
+            .filter_map(|path| Some((head(&path, self.trust)?, path)))
+            .filter(|(head, _)| head.organization == self.organization && head.framework == self.framework)
+            .filter(|(head, _)| self.fixed_time.is_none_or(|time| head.created_at < time))
+            .collect();
+        others.sort_by_cached_key(|(head, _)| Reverse((head.created_at, head.bundle_id.clone())));
+        // What a head says is signed only if the rest of the bundle verifies too.
+        others.into_iter().find_map(|(_, path)| {
+            let limits = Limits::default();
+            let bundle = UntrustedBundle::new(contents(&path).ok()?);
+            let bundle = bundle.verify(self.trust, &Expectations::default(), &limits).ok()?;
+            let checksums_sha256 = hex::encode(bundle.checksums_sha256);
+            Some(PreviousBundle { path, record: Previous { bundle_id: bundle.bundle_id, checksums_sha256 } })
+        })
+    }
+}
+
+/// What changed from the previous bundle to `bundle`, and the name of the previous one.
+pub(crate) fn since(
+    previous: &PreviousBundle,
+    bundle: &Path,
+    trust: &TrustRoot,
+) -> Option<(String, Since)> {
+    let (before, after) = (snapshot(&previous.path, trust)?, snapshot(bundle, trust)?);
+    let name = previous.path.file_name()?.to_string_lossy().into_owned();
     Some((name, Since::of(&difference(&before, &after))))
 }
 
 /// What decides which bundle is the previous one.
 struct Head {
-    /// The organization, the framework and the sources.
-    series: (String, String, Vec<String>),
-    created_at: String,
+    organization: String,
+    framework: String,
+    created_at: i64,
     bundle_id: String,
 }
 
@@ -56,12 +90,10 @@ impl FileReader for &mut Heading {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         if path == MANIFEST {
             let head = ManifestHead::read(contents);
-            self.0 = head.map(
-                |ManifestHead { organization, framework, mut sources, created_at, bundle_id, .. }| {
-                    sources.sort();
-                    Head { series: (organization, framework, sources), created_at, bundle_id }
-                },
-            );
+            self.0 = head.and_then(|ManifestHead { organization, framework, created_at, bundle_id, .. }| {
+                let created_at = evidence_bundle::time::parse(&created_at)?;
+                Some(Head { organization, framework, created_at, bundle_id })
+            });
         }
         Err(io::Error::other("the manifest is enough"))
     }
@@ -70,17 +102,23 @@ impl FileReader for &mut Heading {
 fn head(bundle: &Path, trust: &TrustRoot) -> Option<Head> {
     let mut heading = Heading(None);
     // Fails at the first file, after the list of checksums was verified.
-    let _ = open(bundle, trust, &mut heading);
+    let _ = read(
+        contents(bundle).ok()?,
+        trust,
+        &Expectations::default(),
+        &Limits::default(),
+        &mut heading,
+    );
     heading.0
 }
 
 fn snapshot(bundle: &Path, trust: &TrustRoot) -> Option<Snapshot> {
-    let (_, snapshot) = open(bundle, trust, Snapshot::default()).ok()?;
+    let (limits, snapshot) = (Limits::default(), Snapshot::default());
+    let (_, snapshot) = read(contents(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot).ok()?;
     snapshot.known.then_some(snapshot)
 }
 
-fn open<T: FileReader>(bundle: &Path, trust: &TrustRoot, reader: T) -> Result<(VerifiedBundle, T), Failure> {
-    let file: File = input::open(bundle).map_err(Failure::CannotJudge)?;
-    let bundle = BufReader::with_capacity(256 * 1024, file);
-    read(bundle, trust, &Expectations::default(), &Limits::default(), reader)
+fn contents(bundle: &Path) -> Result<BufReader<File>, Failure> {
+    let file = input::open(bundle).map_err(Failure::CannotJudge)?;
+    Ok(BufReader::with_capacity(256 * 1024, file))
 }

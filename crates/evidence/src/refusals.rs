@@ -124,6 +124,7 @@ mod tests {
             path: "/x".to_string(),
             status: Some(403),
             message: None,
+            etag: None,
             request_id: None,
             at: Timestamp::UNIX_EPOCH,
             permission: permission.map(str::to_string),

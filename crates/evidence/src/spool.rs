@@ -304,7 +304,6 @@ impl<W: Write> Write for Hashing<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence_bundle::document::RequestRecord;
 
     fn row(filename: &str) -> ArtifactRecord {
         ArtifactRecord {
@@ -316,7 +315,6 @@ mod tests {
             checksum: String::new(),
             size_bytes: 0,
             subject: "acme/web".to_string(),
-            request: RequestRecord { path: "/x".to_string(), status: 200, etag: None, request_id: None },
         }
     }
 

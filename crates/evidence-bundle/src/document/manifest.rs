@@ -24,8 +24,9 @@ pub struct Manifest<
     pub framework: String,
     /// The identifiers of the controls that were asked for.
     pub controls: Vec<String>,
-    /// The names of the sources that were asked.
-    pub sources: Vec<String>,
+    /// The sources that were asked.
+    #[serde(deserialize_with = "crate::json::objects")]
+    pub sources: Vec<SourceRecord>,
     /// Every collected artifact: exactly the files under `sources/`.
     pub artifacts: A,
     /// The key that signed the list of checksums. A hint: trust comes from outside the bundle.
@@ -56,7 +57,17 @@ pub fn is_bundle_id(text: &str) -> bool {
     (1..=128).contains(&text.len()) && text.bytes().all(allowed) && text.bytes().any(|byte| byte != b'.')
 }
 
-/// One collected artifact.
+/// A source that was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceRecord {
+    /// The name that every other row gives the source, such as `codehost`. Its artifacts are in `sources/<id>/`.
+    pub id: String,
+    /// What it is: `codehost`, `cloud` or `altcloud`.
+    pub kind: String,
+}
+
+/// One collected artifact. The requests behind it are those of its observation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArtifactRecord {
@@ -76,25 +87,6 @@ pub struct ArtifactRecord {
     pub size_bytes: u64,
     /// What the artifact is about, such as `acme/payments`.
     pub subject: String,
-    /// The request that the artifact answers.
-    #[serde(deserialize_with = "crate::json::object")]
-    pub request: RequestRecord,
-}
-
-/// The request that an artifact answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestRecord {
-    /// The path of the request below the base of the API.
-    pub path: String,
-    /// The HTTP status of the answer (RFC 9110, section 15).
-    pub status: u16,
-    /// The entity tag of the answer (RFC 9110, section 8.8.3).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub etag: Option<String>,
-    /// The source's own name for the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
 }
 
 /// The key that signed the list of checksums.

@@ -22,7 +22,7 @@ use serde_json::ser::PrettyFormatter;
 
 pub use hints::{Category, Hint, Hints, Severity};
 pub use manifest::{
-    ArtifactRecord, ErrorRecord, Excluded, FileRecord, Manifest, Previous, RequestRecord, SignerRecord,
+    ArtifactRecord, ErrorRecord, Excluded, FileRecord, Manifest, Previous, SignerRecord, SourceRecord,
     Warning, is_bundle_id,
 };
 pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};

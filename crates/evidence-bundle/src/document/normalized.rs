@@ -89,6 +89,8 @@ pub struct NormalizedControl<K = Vec<Check>> {
     pub reason: String,
     /// The framework's own criteria under which such evidence is commonly filed, such as `CC8.1`, by the code of the rule.
     pub criteria: BTreeMap<String, Vec<String>>,
+    /// What each rule expects, in words, by its code.
+    pub expected: BTreeMap<String, String>,
     /// The checks that make up the judgement.
     pub checks: K,
 }
@@ -107,7 +109,7 @@ pub struct Check {
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
-    /// What the rule asks for.
+    /// What the rule expects of this subject, if it differs from what it expects of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
     /// What the evidence says, if it could be read.

@@ -6,8 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::EvidenceReference;
-
 /// Every observation of every source. Its list is a parameter so that a writer can stream it and a reader can skip it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Observations")]
@@ -39,15 +37,24 @@ pub struct ObservationRecord {
     /// The reason in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The artifact, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
-    pub artifact: Option<EvidenceReference>,
+    /// The full path of the artifact inside the bundle, if there is one. Its checksum is in the manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<String>,
     /// What a judgement uses beside the artifact, by name: small values that the artifact has no field for.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
     /// The requests behind it, in the order in which they ended. An answer that serves several observations can appear in each.
     #[serde(deserialize_with = "crate::json::objects")]
     pub requests: Vec<AskedRecord>,
+}
+
+impl ObservationRecord {
+    /// The request that was answered: of an artifact, the last good one; else the last.
+    pub fn answered(&self) -> Option<&AskedRecord> {
+        let good = |request: &&AskedRecord| request.status.is_some_and(|status| status < 400);
+        let artifact = self.requests.iter().rev().find(good).filter(|_| self.artifact.is_some());
+        artifact.or(self.requests.last())
+    }
 }
 
 /// The outcome of an observation.
@@ -84,6 +91,9 @@ pub struct AskedRecord {
     /// What the source said, or why there was no answer; absent for a good answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The entity tag of the answer (RFC 9110, section 8.8.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
     /// The source's own name for the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,

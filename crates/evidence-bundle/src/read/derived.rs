@@ -37,8 +37,8 @@ pub(super) struct Derived<'a> {
 pub(super) struct References {
     /// The highest number of an observation that a check or hint rests on, by source.
     pub(super) observations: BTreeMap<String, u64>,
-    /// The rules of the checks, with their controls.
-    pub(super) rules: BTreeSet<(String, String)>,
+    /// What the rules of the checks expect, by their codes and controls.
+    pub(super) rules: BTreeMap<(String, String), String>,
     /// How many checks lacked something that could not be read.
     pub(super) lacking: u64,
     /// What each source counts.
@@ -157,7 +157,8 @@ impl Derived<'_> {
         references: &mut References,
     ) -> Result<String, Stop> {
         let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
-        let (mut criteria, mut checks, mut counts) = (None, None, Counts::default());
+        let (mut criteria, mut expected, mut checks) = (None, None, None);
+        let mut counts = Counts::default();
         let mut rules = BTreeSet::new();
         found.controls += 1;
         let number = found.controls.to_string();
@@ -167,6 +168,7 @@ impl Derived<'_> {
             "status" => json.once(&mut status, name),
             "reason" => json.once(&mut reason, name),
             "criteria" => json.once(&mut criteria, name),
+            "expected" => json.once(&mut expected, name),
             "checks" => {
                 json.first(&mut checks, name, ())?;
                 json.list(|json| {
@@ -195,6 +197,10 @@ impl Derived<'_> {
             found.names.note(self.path, &[&id, rule, &criteria.join(" ")])?;
         }
         self.there(checks, "checks")?;
+        let mut expected: BTreeMap<String, String> = self.there(expected, "expected")?;
+        for (rule, expected) in &expected {
+            found.names.note(self.path, &[&id, rule, expected])?;
+        }
         if let Some(rule) = rules.iter().find(|rule| !criteria.contains_key(*rule)) {
             let detail = format!("{id} does not say under which criteria the rule {rule} is filed");
             return Err(self.error(Reason::ScopeMismatch, detail).into());
@@ -204,7 +210,13 @@ impl Derived<'_> {
             return Err(self.error(Reason::StatusMismatch, detail).into());
         }
         found.summary.controls.add(status);
-        references.rules.extend(rules.into_iter().map(|rule| (rule, id.clone())));
+        for rule in rules {
+            let Some(expected) = expected.remove(&rule) else {
+                let detail = format!("{id} does not say what the rule {rule} expects");
+                return Err(self.error(Reason::ScopeMismatch, detail).into());
+            };
+            references.rules.insert((rule, id.clone()), expected);
+        }
         Ok(id)
     }
 

@@ -108,15 +108,11 @@ impl Derived<'_> {
         if row.outcome != Outcome::Artifact {
             return wrong("names an artifact and has another outcome");
         }
-        if !artifact.filename.starts_with("sources/")
-            || !self.list.holds(&artifact.filename, &artifact.checksum)
-        {
-            return wrong("names an artifact that is not in the bundle with that checksum");
-        }
-        let known = self.list.position(&artifact.filename).and_then(|index| named.get_mut(index));
-        match known {
-            Some(known) if !*known => *known = true,
-            _ => return wrong("names an artifact of another row"),
+        let known = self.list.position(artifact).filter(|_| artifact.starts_with("sources/"));
+        match known.and_then(|index| named.get_mut(index)) {
+            None => return wrong("names an artifact that is not in the bundle"),
+            Some(true) => return wrong("names an artifact of another row"),
+            Some(known) => *known = true,
         }
         Ok(())
     }
@@ -243,15 +239,18 @@ impl Derived<'_> {
         if let Some(control) = controls.find(|control| !self.facts.controls.contains(control)) {
             return wrong(format!("the control {control} is not in the manifest"));
         }
-        let applied = |(code, control): &&(String, String)| {
-            rules.iter().any(|rule| (&rule.code, &rule.control) == (code, control))
-        };
-        match self.references.rules.iter().find(|rule| !applied(rule)) {
-            Some((code, control)) => {
-                wrong(format!("a check applies the rule {code} of {control}, which is not listed"))
+        for ((code, control), expected) in &self.references.rules {
+            match rules.iter().find(|rule| (&rule.code, &rule.control) == (code, control)) {
+                None => {
+                    return wrong(format!("a check applies the rule {code} of {control}, which is not listed"));
+                }
+                Some(rule) if rule.expected != *expected => {
+                    return wrong(format!("the results say that the rule {code} expects something else"));
+                }
+                Some(_) => {}
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     fn same_sources<'a>(&self, sources: impl Iterator<Item = &'a String>) -> Result<(), Stop> {

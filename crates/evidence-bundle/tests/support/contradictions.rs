@@ -40,7 +40,7 @@ fn observation(id: &str) -> Value {
 /// A hint for the small bundle.
 fn hint(severity: &str) -> Value {
     json!({
-        "id": "a", "control": "CC6.1", "severity": severity, "category": "missing", "source": "codehost",
+        "id": "a", "control": "CC6.1", "rule": "two-factor-required", "reason": "r", "severity": severity, "category": "missing", "source": "codehost",
         "subject": "acme", "title": "t", "detail": "d", "remediation": "r", "evidence": [],
     })
 }
@@ -66,7 +66,7 @@ pub fn cases() -> Vec<Case> {
             n["controls"][0]["checks"][0]["status"] = json!("passed");
         }),
         of_normalized("document-format_list_fail", "document-format", |n| {
-            let reference = n["controls"][0]["evidence"][0].clone();
+            let reference = n["controls"][0]["checks"][0]["evidence"][0].clone();
             n["controls"][0]["checks"][0]["evidence"] =
                 json!([[reference["filename"], reference["checksum"]]]);
         }),
@@ -121,10 +121,10 @@ pub fn cases() -> Vec<Case> {
             n["controls"][0]["checks"][0]["evidence"][0]["filename"] = json!("sources/codehost/gone.json");
         }),
         of_normalized("evidence-mismatch_checksum_fail", "evidence-mismatch", |n| {
-            n["controls"][0]["evidence"][0]["checksum"] = json!("0".repeat(64));
+            n["controls"][0]["checks"][0]["evidence"][0]["checksum"] = json!("0".repeat(64));
         }),
         of_normalized("evidence-mismatch_short_fail", "evidence-mismatch", |n| {
-            n["controls"][0]["evidence"][0]["checksum"] = json!("");
+            n["controls"][0]["checks"][0]["evidence"][0]["checksum"] = json!("");
         }),
         of_hints("evidence-mismatch_hint_fail", "evidence-mismatch", |h| {
             h["hints"] = json!([hint("low")]);
@@ -146,13 +146,13 @@ pub fn cases() -> Vec<Case> {
             n["controls"][0]["checks"][0]["evidence"][0]["id"] = json!("codehost:1");
         }),
         of_observations("evidence-mismatch_observation_fail", "evidence-mismatch", |o| {
-            o["observations"][0]["artifact"]["checksum"] = json!("0".repeat(64));
+            o["observations"][0]["artifact"] = json!("sources/codehost/gone.json");
         }),
         of_observations("evidence-mismatch_outcome_fail", "evidence-mismatch", |o| {
             o["observations"][0]["outcome"] = json!("denied");
         }),
         of_observations("evidence-mismatch_document_fail", "evidence-mismatch", |o| {
-            o["observations"][0]["artifact"] = json!({ "filename": "run.json", "checksum": "0".repeat(64) });
+            o["observations"][0]["artifact"] = json!("run.json");
         }),
         ok(
             "evidence-mismatch_ok",
@@ -265,6 +265,12 @@ pub fn cases() -> Vec<Case> {
         }),
         of_scope("scope-mismatch_organization_fail", "scope-mismatch", |s| {
             s["organization"] = json!("other")
+        }),
+        of_scope("scope-mismatch_expected_fail", "scope-mismatch", |s| {
+            s["rules"][0]["expected"] = json!("nothing");
+        }),
+        of_normalized("scope-mismatch_unexpected_fail", "scope-mismatch", |n| {
+            n["controls"][0]["expected"] = json!({});
         }),
         of_scope("scope-mismatch_rule_fail", "scope-mismatch", |s| s["rules"] = json!([])),
         of_scope("scope-mismatch_scope-control_fail", "scope-mismatch", |s| {

@@ -1,10 +1,12 @@
 //! The documents of a small bundle. The tests of the platform and the fuzzer also include this file and change the
 //! documents.
 
+use std::collections::BTreeMap;
+
 use evidence_bundle::document::{
     ArtifactRecord, AskedRecord, Check, ConfigRecord, EvidenceReference, FileRecord, Hints, Identity,
     Manifest, Member, Normalized, NormalizedControl, ObservationRecord, Observations, Outcome, Population,
-    RequestRecord, RuleRecord, RunRecord, Scope, ScopeRecord, SignerRecord, SourcePopulation, SourceRun,
+    RuleRecord, RunRecord, Scope, ScopeRecord, SignerRecord, SourcePopulation, SourceRecord, SourceRun,
     SourceScope, Status, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
@@ -72,6 +74,14 @@ fn tool() -> ToolRecord {
     ToolRecord { name: "evidence".to_owned(), version: "0.0.1".to_owned(), commit: None }
 }
 
+/// What the only rule expects.
+const EXPECTED: &str = "two-factor authentication is required";
+
+/// What the rules of these checks expect, by their codes.
+pub fn expected(checks: &[Check]) -> BTreeMap<String, String> {
+    checks.iter().map(|check| (check.rule.clone(), EXPECTED.to_owned())).collect()
+}
+
 /// One observation for each artifact.
 pub fn observations(artifacts: &[EvidenceReference]) -> Observations {
     let row = |(number, artifact): (usize, &EvidenceReference)| ObservationRecord {
@@ -83,12 +93,13 @@ pub fn observations(artifacts: &[EvidenceReference]) -> Observations {
         outcome: Outcome::Artifact,
         reason: None,
         detail: None,
-        artifact: Some(artifact.clone()),
+        artifact: Some(artifact.filename.clone()),
         requests: vec![AskedRecord {
             method: "GET".to_owned(),
             path: "/orgs/acme".to_owned(),
             status: Some(200),
             message: None,
+            etag: None,
             request_id: None,
             at: "2026-01-02T03:04:01Z".to_owned(),
             permission: None,
@@ -136,7 +147,7 @@ pub fn scope(controls: &[String]) -> ScopeRecord {
         source: "codehost".to_owned(),
         kind: "organization".to_owned(),
         control: control.clone(),
-        expected: "two-factor authentication is required".to_owned(),
+        expected: EXPECTED.to_owned(),
         reads: "the organization's settings".to_owned(),
         not_checked: "who has a second factor".to_owned(),
     };
@@ -165,7 +176,6 @@ pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
         checksum: hex::encode(sha256(contents)),
         size_bytes: contents.len() as u64,
         subject: "acme".to_owned(),
-        request: RequestRecord { path: "/orgs/acme".to_owned(), status: 200, etag: None, request_id: None },
     };
     let file = |(path, contents): &File| FileRecord {
         path: path.clone(),
@@ -178,7 +188,7 @@ pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
         created_at: evidence_bundle::time::format(CREATED_AT).unwrap(),
         framework: "soc2_type1".to_owned(),
         controls: vec!["CC6.1".to_owned()],
-        sources: vec!["codehost".to_owned()],
+        sources: vec![SourceRecord { id: "codehost".to_owned(), kind: "codehost".to_owned() }],
         artifacts: files.iter().filter(|(path, _)| path.starts_with("sources/")).map(artifact).collect(),
         signer: SignerRecord::of(&key.public_key()),
         bundle_id: "00000000-0000-4000-8000-000000000000".to_owned(),
@@ -206,6 +216,7 @@ pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
         title: "Logical access controls".to_owned(),
         status: summary.checks.status(),
         criteria: checks.iter().map(|check| (check.rule.clone(), vec!["CC6.1".to_owned()])).collect(),
+        expected: expected(&checks),
         reason: if checks.is_empty() { "no_evidence" } else { "ok" }.to_owned(),
         checks,
     };

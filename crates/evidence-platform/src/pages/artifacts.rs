@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use evidence_bundle::document::ArtifactRecord;
+use evidence_bundle::document::{ArtifactRecord, AskedRecord};
 use evidence_view::{ArtifactSearch, FIRST_ROWS, FileContents, FileText};
 use http::StatusCode;
 
@@ -74,6 +74,8 @@ struct FilePage {
     decoded: Option<String>,
     /// Its manifest record, if it is an artifact.
     artifact: Option<ArtifactRecord>,
+    /// The requests behind it.
+    requests: Vec<AskedRecord>,
 }
 
 /// The page of one file.
@@ -98,6 +100,7 @@ pub async fn file(
         text: file.text(),
         decoded: file.decoded(),
         artifact: file.artifact,
+        requests: file.requests,
     };
     page(StatusCode::OK, &file_page)
 }

@@ -241,6 +241,7 @@ fn normalized(status: Status) -> Normalized {
         status,
         reason: "ok".to_owned(),
         criteria: [(check.rule.clone(), vec!["CC6.1".to_owned()])].into(),
+        expected: sample::expected(std::slice::from_ref(&check)),
         checks: vec![check],
     };
     let mut counts = Counts::default();

@@ -51,7 +51,7 @@ pub(super) struct Observation {
     pub(super) outcome: &'static str,
     pub(super) detail: String,
     /// The artifact and its checksum.
-    pub(super) artifact: Option<(String, String)>,
+    pub(super) artifact: Option<String>,
     pub(super) requests: Vec<Request>,
     /// How many of its requests are not listed.
     pub(super) more: u64,
@@ -92,7 +92,7 @@ impl Observations {
             observations.all += 1;
             observations.name(&observation, &mut requests);
             missing.take(&observation);
-            let artifact = observation.artifact.as_ref().map(|file| Key::Artifact(file.filename.clone()));
+            let artifact = observation.artifact.as_ref().map(|path| Key::Artifact(path.clone()));
             let keys = [Some(Key::Observation(observation.id.clone())), artifact];
             if !keys.iter().flatten().any(|key| wanted.contains_key(key)) {
                 return Ok(());
@@ -196,11 +196,11 @@ fn reconciled(sent: u64, retries: u64, requests: u64, named: u64) -> String {
 impl Observation {
     /// The artifact's name in pieces, with possible line breaks between them.
     pub(super) fn pieces(&self) -> Vec<&str> {
-        self.artifact.as_ref().map(|(file, _)| text::pieces(file)).unwrap_or_default()
+        self.artifact.as_deref().map(text::pieces).unwrap_or_default()
     }
 
     fn fits(&self, room: &mut Room) -> bool {
-        let artifact = self.artifact.iter().flat_map(|(file, sha256)| [file.as_str(), file, sha256]);
+        let artifact = self.artifact.iter().flat_map(|path| [path.as_str(), path]);
         let requests = self.requests.iter().flat_map(|request| {
             [request.call.as_str(), &request.status, &request.message, &request.at, &request.request_id]
         });
@@ -228,7 +228,7 @@ impl Observation {
                 Some(POPULATION_INCOMPLETE) => INCOMPLETE_LIST.to_owned(),
                 _ => sanitized(observation.detail.as_deref().unwrap_or_default()),
             },
-            artifact: observation.artifact.map(|file| (sanitized(&file.filename), sanitized(&file.checksum))),
+            artifact: observation.artifact.as_deref().map(sanitized),
             more: u64::try_from(observation.requests.len().saturating_sub(REQUESTS)).unwrap_or(u64::MAX),
             requests: observation.requests.iter().take(REQUESTS).map(Request::new).collect(),
         }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use evidence_bundle::document::ArtifactRecord;
-use evidence_bundle::path::MANIFEST;
+use evidence_bundle::path::{MANIFEST, OBSERVATIONS};
 use evidence_view::csv::{Row, Table, checksum};
 use serde::Deserialize;
 
+use super::requests::{self, Requests};
 use super::{ORIGIN, Origin, mark};
 use crate::documents::{Documents, rows};
 
@@ -16,7 +17,7 @@ const EVENTS: &str = "user_lifecycle";
 
 /// `derived/events.csv`
 pub(crate) fn events(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let origin = Origin::of(documents)?;
+    let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
     let mut logs: Vec<ArtifactRecord> = Vec::new();
     rows(documents, MANIFEST, "artifacts", |artifact: ArtifactRecord| {
         if artifact.artifact_type == EVENTS {
@@ -24,15 +25,18 @@ pub(crate) fn events(documents: &dyn Documents, out: &mut dyn Write) -> io::Resu
         }
         Ok(())
     })?;
-    let paths: Vec<&str> = logs.iter().map(|log| log.filename.as_str()).chain([MANIFEST]).collect();
+    let paths: Vec<&str> = logs.iter().map(|log| log.filename.as_str()).chain([MANIFEST, OBSERVATIONS]).collect();
     mark(documents, &paths, out)?;
-    let mut table = Table::with::<13, EventRow<'_>>(out, &ORIGIN)?;
+    let (_, columns) = requests::COLUMNS.split_at(1);
+    let mut table = Table::with::<10, EventRow<'_>>(out, &[columns, &ORIGIN].concat())?;
     for log in &logs {
+        let request = requests.of_artifact(&log.filename);
+        let tail = [&request[..], &origin.cells()].concat();
         let mut failed = Ok(());
         documents.open(&log.filename, &mut |contents| {
             let read = evidence_view::each_row(contents, "events", |event: Event| {
                 if failed.is_ok() {
-                    failed = table.row_with(&EventRow(log, &event), &origin.cells());
+                    failed = table.row_with(&EventRow(log, &event), &tail);
                 }
             });
             read.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
@@ -70,8 +74,8 @@ struct Parameters {
 /// An event with the artifact that holds it.
 struct EventRow<'a>(&'a ArtifactRecord, &'a Event);
 
-impl Row<13> for EventRow<'_> {
-    const COLUMNS: [&'static str; 13] = [
+impl Row<10> for EventRow<'_> {
+    const COLUMNS: [&'static str; 10] = [
         "source",
         "time",
         "event",
@@ -82,12 +86,9 @@ impl Row<13> for EventRow<'_> {
         "evidence_file",
         "sha256",
         "collected_at",
-        "request",
-        "http_status",
-        "request_id",
     ];
 
-    fn cells(&self) -> [Cow<'_, str>; 13] {
+    fn cells(&self) -> [Cow<'_, str>; 10] {
         let EventRow(log, event) = self;
         let text = |text: &Option<String>| Cow::from(text.clone().unwrap_or_default());
         [
@@ -101,9 +102,6 @@ impl Row<13> for EventRow<'_> {
             log.filename.as_str().into(),
             checksum(&log.checksum).into(),
             log.collected_at.as_str().into(),
-            log.request.path.as_str().into(),
-            log.request.status.to_string().into(),
-            text(&log.request.request_id),
         ]
     }
 }

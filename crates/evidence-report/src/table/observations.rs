@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use evidence_bundle::document::{AskedRecord, ObservationRecord, Outcome};
 use evidence_bundle::path::{MANIFEST, OBSERVATIONS};
-use evidence_view::csv::{Row, Table, checksum};
+use evidence_view::csv::{Row, Table};
 
 use super::{ORIGIN, Origin, mark};
 use crate::documents::{Documents, rows};
@@ -40,11 +40,11 @@ impl Row<16> for ObservationRow<'_> {
         "reason",
         "detail",
         "evidence_file",
-        "sha256",
         "collected_at",
         "method",
         "request",
         "http_status",
+        "etag",
         "request_id",
         "message",
         "permission",
@@ -62,12 +62,12 @@ impl Row<16> for ObservationRow<'_> {
             code(observation.outcome).into(),
             optional(&observation.reason).into(),
             optional(&observation.detail).into(),
-            observation.artifact.as_ref().map_or("", |file| file.filename.as_str()).into(),
-            observation.artifact.as_ref().map(|file| checksum(&file.checksum)).unwrap_or_default().into(),
+            optional(&observation.artifact).into(),
             asked(|asked| asked.at.clone()),
             asked(|asked| asked.method.clone()),
             asked(|asked| asked.path.clone()),
             asked(|asked| asked.status.map(|status| status.to_string()).unwrap_or_default()),
+            asked(|asked| asked.etag.clone().unwrap_or_default()),
             asked(|asked| asked.request_id.clone().unwrap_or_default()),
             asked(|asked| asked.message.clone().unwrap_or_default()),
             asked(|asked| asked.permission.clone().unwrap_or_default()),

@@ -55,13 +55,13 @@ pub(crate) fn bundle(checks: &[Row], text: &str) -> Made {
     let rows: Vec<String> = checks.iter().enumerate().map(|(index, check)| {
         json!({
             "rule": "branch-protection", "source": "codehost", "subject": check.subject, "status": check.status,
-            "reason": check.reason, "expected": text, "actual": check.actual, "evidence": evidence(index, check),
+            "reason": check.reason, "actual": check.actual, "evidence": evidence(index, check),
         }).to_string()
     }).collect();
     let worst = if count("fail") > 0 { "fail" } else { "pass" };
     // The order of the members matters: a whole comes before its parts.
     let normalized = format!(
-        r#"{{"schema_version":"1.0","framework":"soc2_type1","summary":{{"controls":{{"pass":0,"fail":1,"not_verifiable":0,"not_applicable":0}},"checks":{counts}}},"controls":[{{"id":"CC7.2","title":{title},"status":"{worst}","reason":"ok","criteria":{{"branch-protection":["CC8.1"]}},"evidence":[],"checks":[{rows}]}}]}}"#,
+        r#"{{"schema_version":"1.0","framework":"soc2_type1","summary":{{"controls":{{"pass":0,"fail":1,"not_verifiable":0,"not_applicable":0}},"checks":{counts}}},"controls":[{{"id":"CC7.2","title":{title},"status":"{worst}","reason":"ok","criteria":{{"branch-protection":["CC8.1"]}},"expected":{{"branch-protection":{title}}},"checks":[{rows}]}}]}}"#,
         title = json!(text),
         rows = rows.join(",\n"),
     );
@@ -77,11 +77,12 @@ pub(crate) fn bundle(checks: &[Row], text: &str) -> Made {
         }),
         _ => json!({
             "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
-            "outcome": "artifact", "artifact": {"filename": file(index), "checksum": digest}, "requests": [request.clone()],
+            "outcome": "artifact", "artifact": file(index), "requests": [request.clone()],
         }),
     }).collect();
     let hints: Vec<Value> = checks.iter().enumerate().filter(|(_, check)| check.status == "fail").map(|(index, check)| json!({
-        "id": format!("CC7.2:{}:{}", check.reason, check.subject), "control": "CC7.2", "severity": "high",
+        "id": format!("CC7.2:{}:{}", check.reason, check.subject), "control": "CC7.2", "rule": "branch-protection",
+        "reason": check.reason, "severity": "high",
         "category": "missing", "source": "codehost", "subject": check.subject, "title": text, "detail": text,
         "remediation": format!("Protect it: {text}"), "evidence": evidence(index, check),
     })).collect();
@@ -116,7 +117,7 @@ pub(crate) fn bundle(checks: &[Row], text: &str) -> Made {
         }).to_string()),
         ("manifest.json", json!({
             "bundle_version": "1.0", "tool_version": "0.1.0", "created_at": "2026-11-23T01:37:47Z",
-            "framework": "soc2_type1", "controls": ["CC7.2"], "sources": ["codehost"], "artifacts": [], "files": [],
+            "framework": "soc2_type1", "controls": ["CC7.2"], "sources": [{"id": "codehost", "kind": "codehost"}], "artifacts": [], "files": [],
             "signer": {"algorithm": "Ed25519", "public_key": "", "key_id": format!("sha256:{digest}")},
             "bundle_id": "f5d9e117-307a-85ba-abbd-58a724380110", "organization": text, "complete": false,
             "warnings": [{"code": "blocked", "message": text, "source": "codehost", "subject": text}],

@@ -251,7 +251,7 @@ impl Repetition {
                 return;
             }
         };
-        let filename = record.artifact.as_ref().map(|artifact| artifact.filename.as_str());
+        let filename = record.artifact.as_deref();
         let row = Row {
             kind,
             subject: self.subjects.name(&record.subject),

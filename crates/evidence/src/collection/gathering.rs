@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use evidence_bundle::document::{
-    self, ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity,
-    Member as MemberRecord, ObservationRecord, Outcome, RequestRecord, SourcePopulation, SourceRun, Warning,
+    self, ArtifactRecord, AskedRecord, ErrorRecord, Excluded, Identity,
+    Member as MemberRecord, ObservationRecord, Outcome, SourcePopulation, SourceRun, Warning,
     is_lacking,
 };
 
@@ -291,10 +291,7 @@ impl<'a> Gathering<'a> {
         let facts = std::mem::take(&mut observation.facts);
         row.facts =
             facts.into_iter().map(|(name, fact)| (name.into_owned(), self.clean_fact(fact))).collect();
-        row.artifact = number.and_then(|number| {
-            let item = spool.items().get(usize::try_from(number).ok()?)?;
-            Some(EvidenceReference { filename: path, checksum: item.checksum(), id: None })
-        });
+        row.artifact = number.map(|_| path);
         let observation = self.record(&row, spool)?;
         Ok(number.map_or(Basis::Observation(observation), Basis::Artifact))
     }
@@ -345,6 +342,7 @@ impl<'a> Gathering<'a> {
             path: self.clean(&asked.path),
             status: asked.status,
             message: text(&asked.message).map(|message| cut(&message)),
+            etag: text(&asked.etag).and_then(|etag| self.of_run(etag)),
             request_id: text(&asked.request_id).and_then(|id| self.of_run(id)),
             at: self.env.stamp_of(asked.at),
             permission: text(&asked.permission).map(|permission| cut(&permission)),
@@ -420,7 +418,7 @@ impl<'a> Gathering<'a> {
     }
 
     fn spool(&mut self, observation: &Observation, spool: &mut Spool) -> io::Result<u32> {
-        let Seen::Artifact { artifact, request, at } = &observation.seen else {
+        let Seen::Artifact { artifact, at } = &observation.seen else {
             return Err(io::Error::other("only an artifact can be spooled"));
         };
         let row = ArtifactRecord {
@@ -437,12 +435,6 @@ impl<'a> Gathering<'a> {
             checksum: String::new(),
             size_bytes: 0,
             subject: observation.subject.to_string(),
-            request: RequestRecord {
-                path: self.clean(&request.path),
-                status: request.status,
-                etag: request.etag.as_deref().and_then(|etag| self.of_run(self.clean(etag))),
-                request_id: request.request_id.as_deref().and_then(|id| self.of_run(self.clean(id))),
-            },
         };
         spool.add_artifact(artifact.path(), artifact.bytes(), row)
     }

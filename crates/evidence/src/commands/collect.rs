@@ -8,8 +8,9 @@ use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
 
 use super::next::next;
+use super::trust;
 use super::upload;
-use crate::assemble::{self, RunContext};
+use crate::assemble::{self, ManifestContext, RunContext};
 use crate::cause;
 use crate::cli::CollectArgs;
 use crate::collection::{self, Collection, Connected};
@@ -21,7 +22,7 @@ use crate::exit::Exit;
 use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::origin::Origin;
-use crate::previous;
+use crate::previous::{self, Series};
 use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
@@ -60,6 +61,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         controls: &controls,
     });
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
+    let trust = trust::own(&signing.key.public_key(), &config.bundle.signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
     check_resume(args, &config)?;
     let mut origins: Vec<Origin> = config.sources.iter().flat_map(|source| source.origins(env)).collect();
@@ -159,6 +161,19 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     drop(std::mem::take(&mut collection.checks));
 
     // 6. Create the bundle.
+    let series = Series {
+        directory: &args.output,
+        organization: &organization,
+        framework: config.framework.id,
+        trust: &trust,
+        fixed_time: env.fixed_time(),
+    };
+    let previous = series.newest();
+    let manifest = ManifestContext {
+        organization: &organization,
+        key: &signing.key,
+        previous: previous.as_ref().map(|previous| &previous.record),
+    };
     let delivery = Delivery {
         directory: &args.output,
         key: &signing.key,
@@ -169,14 +184,15 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         interrupt: &interrupt,
     };
     let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
-        assemble::last(spool, &config, &organization, &collection, &signing.key, created_at)
+        assemble::last(spool, &config, &collection, &manifest, created_at)
     });
     let delivered = delivered.map_err(|error| resumable(error, args, &config, arguments))?;
     connected.iter().filter_map(Connected::session).for_each(Session::delivered);
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     let key = signing.key.public_key();
     let next = next(&delivered.path, &config.path, &config.bundle.signing, &key, env);
-    let since = if args.quiet { None } else { previous::since(&delivered.path, &key) };
+    let previous = previous.filter(|_| !args.quiet);
+    let since = previous.and_then(|previous| previous::since(&previous, &delivered.path, &trust));
     reporter.event(Event::Judged {
         scopes: &collection.populations,
         results: &results,

@@ -311,6 +311,8 @@ fn spooled() -> SpooledTempFile {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn check(reason: &str) -> Check {
@@ -328,7 +330,8 @@ mod tests {
             title: String::new(),
             status: Status::Fail,
             reason: String::new(),
-            criteria: std::collections::BTreeMap::new(),
+            criteria: BTreeMap::new(),
+            expected: BTreeMap::new(),
         };
         let (one, two) = (head("C1"), head("C2"));
         let mut keys = Keys::default();

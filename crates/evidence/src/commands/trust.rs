@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use evidence_bundle::key::PublicKey;
 use evidence_bundle::read::Expectations;
 use evidence_bundle::trust::{TrustError, TrustRoot};
 use evidence_os::input;
@@ -13,7 +14,7 @@ use evidence_view::terms;
 use zeroize::Zeroizing;
 
 use crate::cli::TrustArgs;
-use crate::config::{Config, ConfigFile};
+use crate::config::{Config, ConfigFile, SigningConfig};
 use crate::env::Env;
 use crate::error::Error;
 use crate::signing;
@@ -83,6 +84,14 @@ fn trusted_keys(args: &TrustArgs, env: &Env) -> Result<TrustRoot, Error> {
             add_keys(&mut trust, &signing.trusted_keys)?;
         }
     }
+    Ok(trust)
+}
+
+/// The keys that may have signed the bundles of this configuration: its signing key, and those it trusts.
+pub(super) fn own(key: &PublicKey, signing: &SigningConfig) -> Result<TrustRoot, Error> {
+    let mut trust = TrustRoot::new();
+    trust.add_key("your own signing key", *key);
+    add_keys(&mut trust, &signing.trusted_keys)?;
     Ok(trust)
 }
 

@@ -81,7 +81,7 @@ static TRUSTED_KEYS: Key = Key {
     name: "trusted_keys",
     presence: Presence::Default(DefaultValue::Empty("[]")),
     shape: Shape::List { of: Format::Path, may_be_empty: true },
-    summary: "Files with the public keys that `verify` and `upload` trust with `--config`, instead of the signing key.",
+    summary: "Files with the public keys that `verify` and `upload` trust with `--config`, instead of the signing key. `collect` continues a series of bundles that they signed.",
     rule: "each once",
     example: "[evidence.pub]",
     synonyms: &["public_keys", "public_key", "trusted_key"],

@@ -168,7 +168,7 @@ impl fmt::Display for Allowed {
             Allowed::Hosts(hosts) => write!(f, "{} and loopback addresses", hosts.shown),
             Allowed::InFolder => f.write_str("a file in its own folder"),
             Allowed::Nothing => f.write_str("must be absent"),
-            Allowed::Any => f.write_str("any files, because nothing reads them"),
+            Allowed::Any => f.write_str("any files: only public keys are read from them"),
         }
     }
 }

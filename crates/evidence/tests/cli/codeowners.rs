@@ -61,8 +61,8 @@ fn in_dot_github() {
     let lab = lab(repository("web").file(".github/CODEOWNERS", File::text("* @acme/web\n")));
     let bundle = judged(&lab, 0, "pass", "ok");
     assert_eq!(bundle.artifact(ARTIFACT).unwrap()["path"], ".github/CODEOWNERS");
-    let row = &bundle.manifest()["artifacts"][0];
-    assert_eq!(row["request"]["path"], "/repos/acme/web/contents/.github/CODEOWNERS");
+    let request = bundle.request_of(&format!("sources/codehost/{ARTIFACT}"));
+    assert_eq!(request["path"], "/repos/acme/web/contents/.github/CODEOWNERS");
     let asked = lab.requested().into_iter().filter(|path| path.contains("/contents/")).count();
     assert_eq!(asked, 1, "asked for more than it needs");
 }

@@ -287,7 +287,7 @@ fn the_api_url_of_the_environment_wins() {
     let bundle = lab.named().collect(&[]).exits(0).bundle();
     assert_eq!(bundle.source()["api_url"], url.as_str());
     // Paths in the bundle are relative to the base.
-    assert_eq!(bundle.manifest()["artifacts"][0]["request"]["path"], "/orgs/acme");
+    assert_eq!(bundle.request_of("sources/codehost/org_settings.json")["path"], "/orgs/acme");
 }
 
 /// A closed pipe does not end the run: the tool still writes the bundle.

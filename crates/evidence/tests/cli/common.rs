@@ -440,6 +440,16 @@ impl Bundle {
         self.json("run.json")["sources"][0].clone()
     }
 
+    /// The request that this artifact answers.
+    #[track_caller]
+    pub(crate) fn request_of(&self, path: &str) -> Value {
+        let observations = self.json("derived/observations.json")["observations"].take();
+        let is_of = |row: &&Value| row["artifact"] == path;
+        let row = observations.as_array().unwrap().iter().find(is_of).unwrap();
+        let good = |request: &&Value| request["status"].as_u64().is_some_and(|status| status < 400);
+        row["requests"].as_array().unwrap().iter().rev().find(good).unwrap().clone()
+    }
+
     /// An artifact of the code host.
     pub(crate) fn artifact(&self, name: &str) -> Option<Value> {
         let content = self.file(&format!("sources/codehost/{name}"))?;
