@@ -141,7 +141,7 @@ fn tells_the_truth(verified: &VerifiedBundle, files: &[File]) {
             panic!("{path} is not there once")
         };
         assert_eq!((record.size_bytes, &record.checksum), (contents.len() as u64, &hex(contents)));
-        assert!(manifest.sources.contains(&record.source));
+        assert!(manifest.sources.iter().any(|source| source.id == record.source));
     }
     assert_eq!(verified.organization, manifest.organization);
     assert_eq!(verified.warnings_total, manifest.warnings.len() as u64);

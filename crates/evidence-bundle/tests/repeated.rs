@@ -61,12 +61,14 @@ fn full_files() -> Vec<File> {
     };
     change(HINTS, &|hints| {
         hints["hints"] = json!([{
-            "id": "a", "control": "CC6.1", "severity": "low", "category": "missing", "source": "codehost",
+            "id": "a", "control": "CC6.1", "rule": "r", "reason": "r", "severity": "low",
+            "category": "missing", "source": "codehost",
             "subject": "acme", "title": "t", "detail": "d", "remediation": "r", "evidence": [],
         }]);
     });
     change(NORMALIZED, &|normalized| {
         normalized["controls"][0]["criteria"]["another"] = json!(["CC8.1"]);
+        normalized["controls"][0]["expected"]["another"] = json!("e");
     });
     change(RUN, &|run| {
         run["sources"][0]["rate_limit"] =

@@ -261,8 +261,5 @@ fn the_fields_of_a_published_version_stay() {
             "{name} and the documents differ: a new field needs a row"
         );
     }
-    assert!(fields(Document::Manifest).contains(&vec![
-        "signer".to_owned(),
-        "key_id".to_owned()
-    ]));
+    assert!(fields(Document::Manifest).contains(&vec!["signer".to_owned(), "key_id".to_owned()]));
 }

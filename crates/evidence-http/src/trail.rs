@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 
 use jiff::Timestamp;
+use reqwest::header::IF_NONE_MATCH;
 
 use super::reply::{Answered, Meta, Refused, Reply, RequestFailure};
 use super::request::{Method, Request};

@@ -72,6 +72,12 @@ fn documents(names: &[&str]) -> Memory {
         "outcome": "not_asked", "requests": []});
     let mut observations: Vec<_> = names.iter().map(observation).collect();
     observations.push(without);
+    // The answer came before another request failed.
+    let asked = |path: &str, status: u16| json!({"method": "GET", "path": path, "status": status, "at": "2026-11-23T01:37:45Z"});
+    observations.push(
+        json!({"id": "altcloud:1", "source": "altcloud", "subject": "example", "kind": "user_lifecycle",
+        "outcome": "artifact", "artifact": LOG, "requests": [asked("/activity", 304), asked("/more", 404)]}),
+    );
     let event = |name: &&str| {
         json!({"time": "2026-11-22T00:00:00Z", "name": "CREATE_USER", "actor": {"email": name},
             "parameters": {"USER_EMAIL": name}, "uniqueQualifier": "1"})
@@ -144,29 +150,29 @@ fn what_is_read_back_is_what_was_written() {
     }
     // A row per request, and one for an observation without any.
     let observations = read(&table(&documents, OBSERVATIONS_CSV));
-    assert_eq!(observations.len(), 2 * NAMES.len() + 2);
+    assert_eq!(observations.len(), 2 * NAMES.len() + 4);
     for ((_, cell), rows) in NAMES.iter().zip(observations[1..].chunks(2)) {
         for (row, at) in rows.iter().zip(["2026-11-23T01:37:43Z", "2026-11-23T01:37:44Z"]) {
             let start =
-                ["codehost:1", "codehost", "branch_protection", cell, "denied", "blocked", cell, "", ""];
-            let end = [at, "GET", cell, "200", "00A1:2", cell, "", "acme", "b-1"];
+                ["codehost:1", "codehost", "branch_protection", cell, "denied", "blocked", cell, "", at];
+            let end = ["GET", cell, "200", "", "00A1:2", cell, "", "acme", "b-1"];
             assert_eq!(row, &[start, end].concat());
         }
     }
-    let last = &observations[observations.len() - 1];
-    assert_eq!((last[0].as_str(), last[4].as_str(), last[9].as_str()), ("codehost:2", "not_asked", ""));
+    let last = &observations[observations.len() - 3];
+    assert_eq!((last[0].as_str(), last[4].as_str(), last[8].as_str()), ("codehost:2", "not_asked", ""));
     let events = read(&table(&documents, EVENTS_CSV));
     for ((_, cell), row) in NAMES.iter().zip(&events[1..]) {
         let start = ["altcloud", "2026-11-22T00:00:00Z", "CREATE_USER", cell, "", cell, "", LOG];
         assert_eq!(row[..8], start);
-        assert_eq!(row[9..], ["2026-11-23T01:37:45Z", "/activity", "200", "", "acme", "b-1"]);
+        assert_eq!(row[9..], ["2026-11-23T01:37:45Z", "GET /activity", "304", "", "acme", "b-1"]);
     }
     // Without such an artifact, the table has only its header.
     let mut without = documents;
     let manifest = String::from_utf8(without.0.remove(MANIFEST).unwrap()).unwrap();
     without.0.insert(MANIFEST, manifest.replace("user_lifecycle\"", "admin_roles\"").into_bytes());
     assert_eq!(read(&table(&without, EVENTS_CSV)).len(), 1);
-    assert_eq!(read(&table(&without, ARTIFACTS_CSV))[1][12..], ["acme", "b-1"]);
+    assert_eq!(read(&table(&without, ARTIFACTS_CSV))[1][11..], ["acme", "b-1"]);
 }
 
 #[test]

@@ -180,6 +180,7 @@ mod tests {
             status: Status::Fail,
             reason: "r".to_owned(),
             criteria: BTreeMap::from([("rule".to_owned(), vec!["CC9".to_owned()])]),
+            expected: BTreeMap::new(),
         };
         page.control(&control);
         for (index, subject) in SUBJECTS.into_iter().enumerate() {

@@ -78,16 +78,8 @@ impl Row<11> for CheckRow<'_> {
 }
 
 impl Row<8> for ArtifactRecord {
-    const COLUMNS: [&'static str; 8] = [
-        "source",
-        "artifact_type",
-        "subject",
-        "controls",
-        "file",
-        "sha256",
-        "size_bytes",
-        "collected_at",
-    ];
+    const COLUMNS: [&'static str; 8] =
+        ["source", "artifact_type", "subject", "controls", "file", "sha256", "size_bytes", "collected_at"];
 
     fn cells(&self) -> [Cow<'_, str>; 8] {
         [

@@ -142,6 +142,7 @@ mod tests {
             status: Status::Pass,
             reason: "ok".to_owned(),
             criteria: criteria.collect::<BTreeMap<_, _>>(),
+            expected: BTreeMap::new(),
         }
     }
 

@@ -68,8 +68,6 @@ pub struct ManifestHead {
     pub framework: String,
     /// The organization that the evidence is about.
     pub organization: String,
-    /// The sources that were collected from.
-    pub sources: Vec<String>,
     /// The identity of the bundle.
     pub bundle_id: String,
     /// The key that signed.
@@ -84,7 +82,7 @@ impl ManifestHead {
     /// Reads it. `None` if the manifest does not have the known form.
     pub fn read(contents: &mut dyn Read) -> Option<ManifestHead> {
         let (mut tool_version, mut created_at, mut framework) = (None, None, None);
-        let (mut organization, mut sources, mut bundle_id) = (None, None, None);
+        let (mut organization, mut bundle_id) = (None, None);
         let (mut signer, mut complete) = (None, None);
         let (mut errors, mut excluded, mut warnings) = (First::default(), First::default(), First::default());
         let mut json = json::rows(contents);
@@ -93,7 +91,6 @@ impl ManifestHead {
             "created_at" => json.once(&mut created_at, name),
             "framework" => json.once(&mut framework, name),
             "organization" => json.once(&mut organization, name),
-            "sources" => json.once(&mut sources, name),
             "bundle_id" => json.once(&mut bundle_id, name),
             "signer" => json.once(&mut signer, name),
             "complete" => json.once(&mut complete, name),
@@ -108,7 +105,6 @@ impl ManifestHead {
             created_at: created_at?,
             framework: framework?,
             organization: organization?,
-            sources: sources?,
             bundle_id: bundle_id?,
             signer: signer?,
             complete: complete?,

@@ -1,6 +1,6 @@
 //! The verdict on a bundle, in the words of the command line and the verifier page.
 
-use evidence_bundle::document::{ErrorRecord, Excluded, SourcePopulation, Warning};
+use evidence_bundle::document::{ErrorRecord, Excluded, Previous, SourcePopulation, Warning};
 use evidence_bundle::read::{Intact, Judgement, NewerBundle};
 use evidence_bundle::text::Printable;
 use evidence_bundle::trust::KeyClock;
@@ -114,6 +114,9 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
     }
     if let Some(key) = key(bundle) {
         facts.insert(bundle.populations.len() + 2, checked("key", key));
+    }
+    if let Some(previous) = &bundle.previous {
+        facts.push(said("follows", format!("bundle {}", safe(&previous.bundle_id))));
     }
     if bundle.source_date_epoch.is_some() {
         let text = "fixed with --reproducible: when it was collected is not recorded";
@@ -275,6 +278,10 @@ pub struct Report<'a> {
     excluded: &'a [Excluded],
     errors: &'a [ErrorRecord],
     source_date_epoch: Option<i64>,
+    /// The SHA-256 of the list of checksums, by which a later bundle names this one.
+    checksums_sha256: Option<String>,
+    /// The bundle before this one, as this one says.
+    previous: Option<&'a Previous>,
 }
 
 impl Report<'_> {
@@ -303,6 +310,8 @@ impl Report<'_> {
             excluded: &[],
             errors: &[],
             source_date_epoch: None,
+            checksums_sha256: None,
+            previous: None,
         }
     }
 
@@ -336,6 +345,8 @@ impl<'a> Report<'a> {
                 excluded: &bundle.excluded,
                 errors: &bundle.errors,
                 source_date_epoch: bundle.source_date_epoch,
+                checksums_sha256: Some(hex::encode(bundle.checksums_sha256)),
+                previous: bundle.previous.as_ref(),
                 ..Report::new("verified")
             },
             Err(Failure::NotWhatWasSigned(error)) => Report {

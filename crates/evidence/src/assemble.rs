@@ -10,8 +10,8 @@ use std::sync::Arc;
 use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
     self, ConfigRecord, ErrorRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest,
-    Normalized, NormalizedControl, Observations, Population, Previous, Rows, RuleRecord, RunRecord, SCHEMA_VERSION,
-    ScopeRecord, Sections, SignerRecord, SourceRecord, SourceScope, Summary, ToolRecord, write_json,
+    Normalized, NormalizedControl, Observations, Population, Previous, Rows, RuleRecord, RunRecord,
+    SCHEMA_VERSION, ScopeRecord, SignerRecord, SourceRecord, SourceScope, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
@@ -198,7 +198,7 @@ pub fn normalized(
             schema_version: SCHEMA_VERSION.to_string(),
             framework: config.framework.id.to_string(),
             summary,
-            controls: Sections::new(controls),
+            controls: Rows::new(controls),
         };
         write_json(out, &document)
     })

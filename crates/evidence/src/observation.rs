@@ -162,10 +162,7 @@ impl Seen {
         meta: &Meta,
     ) -> Seen {
         match Artifact::new(source, filename, record, decoded) {
-            Ok(artifact) => Seen::Artifact {
-                artifact: Box::new(artifact),
-                at: meta.received_at,
-            },
+            Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), at: meta.received_at },
             Err(error) => Seen::Failed(Failed {
                 reason: &reason::HOST_ERROR,
                 message: Chain(&error).to_string(),

@@ -65,11 +65,7 @@ impl Series<'_> {
 }
 
 /// What changed from the previous bundle to `bundle`, and the name of the previous one.
-pub(crate) fn since(
-    previous: &PreviousBundle,
-    bundle: &Path,
-    trust: &TrustRoot,
-) -> Option<(String, Since)> {
+pub(crate) fn since(previous: &PreviousBundle, bundle: &Path, trust: &TrustRoot) -> Option<(String, Since)> {
     let (before, after) = (snapshot(&previous.path, trust)?, snapshot(bundle, trust)?);
     let name = previous.path.file_name()?.to_string_lossy().into_owned();
     Some((name, Since::of(&difference(&before, &after))))
@@ -90,10 +86,11 @@ impl FileReader for &mut Heading {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         if path == MANIFEST {
             let head = ManifestHead::read(contents);
-            self.0 = head.and_then(|ManifestHead { organization, framework, created_at, bundle_id, .. }| {
-                let created_at = evidence_bundle::time::parse(&created_at)?;
-                Some(Head { organization, framework, created_at, bundle_id })
-            });
+            self.0 =
+                head.and_then(|ManifestHead { organization, framework, created_at, bundle_id, .. }| {
+                    let created_at = evidence_bundle::time::parse(&created_at)?;
+                    Some(Head { organization, framework, created_at, bundle_id })
+                });
         }
         Err(io::Error::other("the manifest is enough"))
     }
@@ -102,19 +99,14 @@ impl FileReader for &mut Heading {
 fn head(bundle: &Path, trust: &TrustRoot) -> Option<Head> {
     let mut heading = Heading(None);
     // Fails at the first file, after the list of checksums was verified.
-    let _ = read(
-        contents(bundle).ok()?,
-        trust,
-        &Expectations::default(),
-        &Limits::default(),
-        &mut heading,
-    );
+    let _ = read(contents(bundle).ok()?, trust, &Expectations::default(), &Limits::default(), &mut heading);
     heading.0
 }
 
 fn snapshot(bundle: &Path, trust: &TrustRoot) -> Option<Snapshot> {
     let (limits, snapshot) = (Limits::default(), Snapshot::default());
-    let (_, snapshot) = read(contents(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot).ok()?;
+    let (_, snapshot) =
+        read(contents(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot).ok()?;
     snapshot.known.then_some(snapshot)
 }
 

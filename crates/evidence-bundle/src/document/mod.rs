@@ -5,6 +5,7 @@
 //! says.
 
 mod hints;
+mod lines;
 mod manifest;
 mod normalized;
 mod observations;
@@ -18,8 +19,8 @@ use std::io::{self, Write};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::ser::PrettyFormatter;
 
+use self::lines::Lines;
 pub use hints::{Category, Hint, Hints, Severity};
 pub use manifest::{
     ArtifactRecord, ErrorRecord, Excluded, FileRecord, Manifest, Previous, SignerRecord, SourceRecord,
@@ -28,7 +29,7 @@ pub use manifest::{
 pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};
 pub use observations::{AskedRecord, ObservationRecord, Observations, Outcome};
 pub use population::{Member, Population, Scope, SourcePopulation};
-pub use rows::{FallibleRows, Rows, Sections};
+pub use rows::{FallibleRows, Rows};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
 pub use scope::{RuleRecord, ScopeRecord, SourceScope};
 
@@ -130,14 +131,13 @@ impl fmt::Display for Status {
     }
 }
 
-/// Writes a document in the canonical form: fields in order, two spaces of indent, LF, a final LF. The rows of long lists
-/// are [`Rows`], [`FallibleRows`] or [`row_json`]: each is one line.
+/// Writes a document in the canonical form: fields in order, two spaces of indent but one line for each row of a long list,
+/// LF, a final LF.
 ///
 /// # Errors
 /// Fails if the writer does, or if a list cannot be produced.
 pub fn write_json<W: Write, T: Serialize>(mut out: W, document: &T) -> io::Result<()> {
-    let formatter = PrettyFormatter::with_indent(b"  ");
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Lines::new());
     document.serialize(&mut serializer)?;
     out.write_all(b"\n")
 }

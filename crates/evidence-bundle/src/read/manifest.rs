@@ -17,7 +17,8 @@ use super::stream::{Json, Stop};
 use super::{KEPT_BYTES, KEPT_RECORDS, Reason, VerifyError};
 use crate::checksums::{self, ChecksumList};
 use crate::document::{
-    ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, SourceRecord, Warning, is_bundle_id,
+    ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, SourceRecord, Warning,
+    is_bundle_id,
 };
 use crate::json::Object;
 use crate::key::{ALGORITHM, KeyError, PublicKey};
@@ -200,8 +201,9 @@ impl Head {
             }
             "sources" => {
                 json.once(&mut self.sources, name)?;
-                let names = |Object(SourceRecord { id, kind }): &Object<SourceRecord>| [id, kind];
-                Ok(names::within(MANIFEST, self.sources.iter().flatten().flat_map(names))?)
+                let sources = self.sources.iter().flatten();
+                let names = sources.flat_map(|Object(SourceRecord { id, kind })| [id, kind]);
+                Ok(names::within(MANIFEST, names)?)
             }
             "signer" => json.once(&mut self.signer, name),
             "bundle_id" => json.once(&mut self.bundle_id, name),
@@ -261,7 +263,8 @@ impl Head {
         there(self.files, "files")?;
         let created_at = crate::time::parse(&there(self.created_at, "created_at")?)
             .ok_or_else(|| malformed("created_at is not an RFC 3339 time in whole seconds of UTC"))?;
-        let sources = there(self.sources, "sources")?.into_iter().map(|Object(source)| source.id).collect();
+        let sources = there(self.sources, "sources")?;
+        let sources: Vec<String> = sources.into_iter().map(|Object(source)| source.id).collect();
         let controls = there(self.controls, "controls")?;
         rows.check_scope(&sources, &controls)?;
         let (collected, resumed, fixed_time) = (rows.collected, rows.resumed, rows.fixed_time);

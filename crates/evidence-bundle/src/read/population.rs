@@ -242,7 +242,9 @@ impl Derived<'_> {
         for ((code, control), expected) in &self.references.rules {
             match rules.iter().find(|rule| (&rule.code, &rule.control) == (code, control)) {
                 None => {
-                    return wrong(format!("a check applies the rule {code} of {control}, which is not listed"));
+                    return wrong(format!(
+                        "a check applies the rule {code} of {control}, which is not listed"
+                    ));
                 }
                 Some(rule) if rule.expected != *expected => {
                     return wrong(format!("the results say that the rule {code} expects something else"));

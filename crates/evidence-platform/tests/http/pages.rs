@@ -287,7 +287,7 @@ async fn files_are_shown_as_they_are() {
     let text = running.page(&page(&hostile, file), Some(&cookie)).await;
     is_page(&text);
     assert!(text.text().contains("&#60;img src=x"), "{}", text.text());
-    assert!(text.text().contains("<code>/orgs/acme</code>, status 200"));
+    assert!(text.text().contains("<code>GET /orgs/acme</code>, status 200"));
     let text = running.page(&page(&large, file), Some(&cookie)).await.text();
     assert!(text.contains("too large to show") && text.len() < 10_000);
 

@@ -25,7 +25,8 @@ pub(crate) fn events(documents: &dyn Documents, out: &mut dyn Write) -> io::Resu
         }
         Ok(())
     })?;
-    let paths: Vec<&str> = logs.iter().map(|log| log.filename.as_str()).chain([MANIFEST, OBSERVATIONS]).collect();
+    let paths: Vec<&str> =
+        logs.iter().map(|log| log.filename.as_str()).chain([MANIFEST, OBSERVATIONS]).collect();
     mark(documents, &paths, out)?;
     let (_, columns) = requests::COLUMNS.split_at(1);
     let mut table = Table::with::<10, EventRow<'_>>(out, &[columns, &ORIGIN].concat())?;

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use evidence_bundle::document::{
-    self, ArtifactRecord, AskedRecord, ErrorRecord, Excluded, Identity,
-    Member as MemberRecord, ObservationRecord, Outcome, SourcePopulation, SourceRun, Warning,
-    is_lacking,
+    self, ArtifactRecord, AskedRecord, ErrorRecord, Excluded, Identity, Member as MemberRecord,
+    ObservationRecord, Outcome, SourcePopulation, SourceRun, Warning, is_lacking,
 };
 
 use crate::env::Env;

@@ -217,10 +217,11 @@ impl Collected {
         };
         for observation in &inspection.observations {
             match &observation.seen {
-                Seen::Artifact { artifact, request, .. } => {
+                Seen::Artifact { artifact, .. } => {
                     let name = artifact.path().as_str().rsplit('/').next().unwrap().to_string();
                     let content = serde_json::from_slice(artifact.bytes()).unwrap();
                     assert!(self.artifacts.insert(name.clone(), content).is_none(), "{name} twice");
+                    let request = observation.requests.first().unwrap();
                     self.requests.insert(name, request.path.clone());
                 }
                 Seen::Failed(failed) => self.errors.push(failed.message.clone()),

@@ -167,7 +167,7 @@ fn two_thousand_users_are_read_to_the_last_page() {
     assert_eq!(record["users"].as_array().unwrap().len(), 2_006);
     let listings = serde_json::json!([{"customer": "my_customer", "read": "complete", "users": 2_006}]);
     assert_eq!(record["listings"], listings);
-    // The manifest names the call without its page and without the list of fields.
+    // Requests are named without their list of fields.
     let path = "/admin/directory/v1/users?customer=my_customer&maxResults=500&orderBy=email&projection=basic";
     assert_eq!(collected.requests["two_step_verification.json"], path);
 }

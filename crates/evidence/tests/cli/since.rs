@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use sandbox::codehost::CodeHost;
+use sandbox::codehost::{CodeHost, Organization};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
-use crate::common::{Lab, Run, acme, repository, sound};
+use crate::common::{Bundle, Lab, Run, acme, repository, sound};
 
 /// The lines below `Changes`.
 fn changes(run: &Run) -> Vec<String> {
@@ -89,4 +91,83 @@ fn only_an_own_bundle_of_the_same_organization_is_the_previous_one() {
     assert_eq!(changes(&other_sources.collect(&[]).exits(0)).len(), 1, "another scope is compared");
     let quiet = alone(&whole).collect(&["--quiet"]).exits(0);
     assert!(quiet.stderr.is_empty(), "{}", quiet.stderr);
+}
+
+/// What a bundle says of the one before it, if it is this one.
+fn follows(bundle: &Bundle, before: &Bundle) -> bool {
+    let named = bundle.manifest()["previous"].clone();
+    let list = hex::encode(Sha256::digest(before.file("checksums.sha256").unwrap()));
+    named["bundle_id"] == before.manifest()["bundle_id"] && named["checksums_sha256"] == list
+}
+
+/// The bundle of this run, beside others.
+fn made(lab: &Lab, arguments: &[&str]) -> Bundle {
+    let run = lab.collect(&[&["-q"], arguments].concat()).exits(0);
+    Bundle::open(&lab.path(run.stdout.trim()))
+}
+
+/// With a chain of bundles, a removed one leaves a gap.
+#[test]
+fn a_bundle_names_the_one_before_it() {
+    let host = || acme().repository(sound("api"));
+    let lab = Lab::new(host());
+    let first = made(&lab, &[]);
+    assert!(first.manifest()["previous"].is_null());
+    let second = made(&lab, &[]);
+    assert!(follows(&second, &first));
+    // Of a bundle that does not verify nothing is known.
+    let path = lab.path("evidence-bundles").join(second.path.file_name().unwrap());
+    let mut contents = fs::read(&path).unwrap();
+    let last = contents.len() - 40;
+    contents[last] ^= 1;
+    fs::write(&path, contents).unwrap();
+    let third = made(&lab, &[]);
+    assert!(follows(&third, &first));
+
+    // After a rotation, the old key continues the row only if the configuration trusts it.
+    let rotated = |trusted: &str| {
+        let next = after(&lab, host()).with(|config| {
+            config.signing(
+                "private_key_path",
+                &format!(
+                    "key.pem
+    trusted_keys: {trusted}"
+                ),
+            )
+        });
+        fs::rename(next.path("key.pub.pem"), next.path("old.pub.pem")).unwrap();
+        fs::remove_file(next.path("key.pem")).unwrap();
+        next.run(&["keygen", "-o", "key.pem"]).exits(0);
+        next
+    };
+    let previous = |lab: &Lab| {
+        let run = lab.collect(&["-q"]).exits(0);
+        let verdict = lab.run(&["verify", "-k", "key.pub.pem", "--json", run.stdout.trim()]).exits(0);
+        serde_json::from_str::<Value>(&verdict.stdout).unwrap()["previous"].clone()
+    };
+    assert!(previous(&rotated("[]")).is_null());
+    let next = rotated("[old.pub.pem]");
+    assert_eq!(previous(&next)["bundle_id"], third.manifest()["bundle_id"]);
+    assert_eq!(changes(&next.collect(&[]).exits(0)).len(), 1);
+
+    // Another organization has a row of its own.
+    let host = host().organization(Organization::new("initech").two_factor(true));
+    let next = after(&lab, host).with(|config| config.source("org", "initech"));
+    assert!(made(&next, &[]).manifest()["previous"].is_null());
+}
+
+/// With a fixed time, a later bundle does not come before this one, and a repeated run does not find itself.
+#[test]
+fn a_fixed_time_has_only_earlier_bundles_before_it() {
+    let mut lab = Lab::new(acme().repository(sound("api")));
+    let mut at = |time: &str| {
+        lab.set_env("SOURCE_DATE_EPOCH", time);
+        made(&lab, &["--reproducible"])
+    };
+    let later = at("1767323045");
+    let earlier = at("1767323000");
+    assert!(earlier.manifest()["previous"].is_null() && later.manifest()["previous"].is_null());
+    let last = at("1767323100");
+    assert!(follows(&last, &later));
+    assert_eq!(at("1767323100").path, last.path, "the same bytes");
 }

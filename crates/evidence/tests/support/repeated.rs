@@ -100,7 +100,7 @@ impl Repeated {
         }
         if let Seen::Artifact { artifact, .. } = &one.seen {
             let path = artifact.path().to_string();
-            row["artifact"] = json!({"filename": path, "checksum": ""});
+            row["artifact"] = json!(path);
             self.row(row);
             self.artifacts.push((path.clone(), artifact.bytes().to_vec()));
             return json!({"filename": path, "checksum": ""});

@@ -7,7 +7,7 @@ use super::fields::put;
 use super::{Corpus, forged, long, pack, small, with_bytes};
 
 /// The number of the entry after the header.
-const ENTRY: usize = 6;
+const ENTRY: usize = 5;
 
 /// An entry of any type with these contents.
 pub(super) fn special(kind: u8, name: &str, contents: &[u8]) -> Vec<u8> {
