@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sets of modules that import each other, directly or indirectly, largest first.
+use crate::sources::parent;
+
+/// The sets of modules that import each other, directly or indirectly, largest first. A module and one of its direct
+/// children may import each other.
 pub(crate) fn circles(imports: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
     let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to) in imports {
@@ -18,9 +21,27 @@ pub(crate) fn circles(imports: &BTreeSet<(String, String)>) -> Vec<Vec<String>> 
             circles.insert(circle);
         }
     }
-    let mut circles: Vec<Vec<String>> = circles.into_iter().collect();
+    let mut circles: Vec<Vec<String>> =
+        circles.into_iter().filter(|circle| !is_parent_and_child(circle)).collect();
     circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
     circles
+}
+
+/// The imports that each close a circle: without any one of them, the modules of `circle` no longer form one.
+pub(crate) fn closing(circle: &[String], imports: &BTreeSet<(String, String)>) -> Vec<(String, String)> {
+    let inside: BTreeSet<(String, String)> =
+        imports.iter().filter(|(from, to)| circle.contains(from) && circle.contains(to)).cloned().collect();
+    let closes = |import: &&(String, String)| {
+        let mut others = inside.clone();
+        others.remove(*import);
+        circles(&others).is_empty()
+    };
+    inside.iter().filter(closes).cloned().collect()
+}
+
+fn is_parent_and_child(circle: &[String]) -> bool {
+    let [one, two] = circle else { return false };
+    parent(one) == Some(two) || parent(two) == Some(one)
 }
 
 fn reachable<'a>(from: &str, direct: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {

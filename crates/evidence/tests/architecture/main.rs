@@ -1,8 +1,8 @@
 //! The structure of the crates: no import cycles between modules, a correct picture of the crates, and a reason for
 //! every dependency.
 //!
-//! An import counts towards the module that defines the item, whatever re-exports it. A module and its direct children
-//! may use each other. The check reads the sources of every crate of the workspace, without test-only code.
+//! An import counts towards the module that defines the item, whatever re-exports it. A module and one of its direct
+//! children may use each other; a circle of more modules is an error. The check reads the sources of every crate of the workspace, without test-only code.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
@@ -28,6 +28,34 @@ fn crates() -> Vec<Crate> {
     crates
 }
 
+/// Circles that are still to be resolved: the crate and the first module. Only ever remove a line.
+const OPEN: &[&str] = &[
+    "evidence source::codehost",
+    "evidence source::cloud",
+    "evidence source::altcloud",
+    "evidence report",
+    "evidence commands::show",
+    "evidence commands::sample",
+    "evidence config",
+    "evidence-bundle (root)",
+    "evidence-bundle key",
+    "evidence-bundle trust",
+    "evidence-bundle document",
+    "evidence-http cache",
+    "evidence-platform service",
+    "evidence-report (root)",
+    "evidence-report table",
+    "evidence-rules (root)",
+    "evidence-rules codehost::branch_protection",
+    "evidence-screen views",
+    "evidence-screen screen",
+    "evidence-settings yaml",
+    "sandbox codehost",
+    "sandbox workspace",
+    "sandbox fault",
+    "sandbox cloud",
+];
+
 #[test]
 fn no_modules_import_each_other_in_a_circle() {
     let mut found = Vec::new();
@@ -35,10 +63,16 @@ fn no_modules_import_each_other_in_a_circle() {
         let imports = this.imports();
         println!("{}: {} modules, {} imports", this.name, this.modules.len(), imports.len());
         for circle in circles::circles(&imports) {
+            let first = circle.first().filter(|name| !name.is_empty()).map_or("(root)", String::as_str);
+            if OPEN.contains(&format!("{} {first}", this.name).as_str()) {
+                continue;
+            }
             let mut text = format!("{}: {} modules: {}", this.name, circle.len(), circle.join(", "));
-            for (from, to) in imports.iter().filter(|(from, to)| circle.contains(from) && circle.contains(to))
-            {
-                text.push_str(&format!("\n    {from} -> {to}"));
+            let closing = circles::closing(&circle, &imports);
+            for import in imports.iter().filter(|(from, to)| circle.contains(from) && circle.contains(to)) {
+                let note =
+                    if closing.contains(import) { "  (without this import there is no circle)" } else { "" };
+                text.push_str(&format!("\n    {} -> {}{note}", import.0, import.1));
             }
             found.push(text);
         }

@@ -76,7 +76,7 @@ impl Crate {
         self.modules.insert(path.to_string(), module);
     }
 
-    /// Pairs of importing and imported module, without imports between a module and its direct children.
+    /// Pairs of importing and imported module.
     pub(crate) fn imports(&self) -> BTreeSet<(String, String)> {
         let mut imports = BTreeSet::new();
         for (from, module) in &self.modules {
@@ -84,7 +84,7 @@ impl Crate {
             let used = module.names.values().cloned().chain(globs).chain(module.paths.iter().cloned());
             for path in used {
                 let Some(to) = self.resolve(from, &path, 0) else { continue };
-                if to != *from && parent(&to) != Some(from.as_str()) && parent(from) != Some(to.as_str()) {
+                if to != *from {
                     imports.insert((from.clone(), to));
                 }
             }
@@ -198,7 +198,7 @@ fn join(parent: &str, name: &str) -> String {
     if parent.is_empty() { name.to_string() } else { format!("{parent}::{name}") }
 }
 
-fn parent(module: &str) -> Option<&str> {
+pub(crate) fn parent(module: &str) -> Option<&str> {
     match module.rsplit_once("::") {
         Some((parent, _)) => Some(parent),
         None if module.is_empty() => None,
