@@ -124,6 +124,9 @@ fn scope(cloud: &Cloud, claim: &Claim<'_>, service: Service) -> Result<(), Refus
     if service == Service::Iam && claim.region != "us-east-1" {
         return Err(Refusal::signature(service, "Credential should be scoped to a valid region. "));
     }
+    if service == Service::Organizations && claim.region != "us-east-1" {
+        return Err(Refusal::signature(service, "Credential should be scoped to a valid region. "));
+    }
     if !cloud.regions.contains(claim.region) {
         return Err(Refusal::invalid_token(service));
     }
@@ -177,7 +180,7 @@ pub(super) fn authorize(cloud: &Cloud, caller: &Caller, ask: &Ask) -> Result<(),
     let resource = match ask.service {
         Service::Logs => format!("arn:aws:logs:{}:{}:log-group::log-stream:", ask.region, cloud.account),
         Service::Trail => format!("arn:aws:cloudtrail:{}:{}:trail/*", ask.region, cloud.account),
-        Service::Sts | Service::Iam | Service::Ec2 => "*".to_owned(),
+        Service::Sts | Service::Iam | Service::Ec2 | Service::Organizations => "*".to_owned(),
     };
     let message = format!(
         "User: {} is not authorized to perform: {action} on resource: {resource} {because}",

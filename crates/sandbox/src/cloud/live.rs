@@ -5,7 +5,7 @@ use super::endpoints;
 use super::refusal::Refusal;
 use super::session::Sessions;
 use super::wire::{Ask, Service};
-use super::{Cloud, audit_endpoints, logs_endpoints};
+use super::{Cloud, audit_endpoints, logs_endpoints, organization_endpoints};
 use crate::clock::{Clock, http_date};
 use crate::server::{Action, Answer, Backend, Call, Held, Identity, Settings, State, uuid};
 use crate::throttle::Throttles;
@@ -44,6 +44,9 @@ impl Live {
             let id = &uuid(&call.request_id);
             return endpoints::assume_role(cloud, &self.sessions, &caller, call, ask, id);
         }
+        if ask.service == Service::Organizations && cloud.is_managed(own) {
+            return Err(Refusal::denied(ask.service, ""));
+        }
         endpoint(own, &caller, call, ask)
     }
 }
@@ -64,6 +67,7 @@ fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<St
         (Service::Trail, _) => audit_endpoints::trail_status(cloud, region, &parameters(call)?, call.now),
         (Service::Ec2, _) => Ok(endpoints::regions(cloud, id)),
         (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, region, &parameters(call)?),
+        (Service::Organizations, _) => organization_endpoints::list_accounts(cloud, &parameters(call)?),
     }
 }
 
@@ -75,6 +79,7 @@ fn known(ask: &Ask) -> bool {
             | (Service::Trail, "DescribeTrails" | "GetTrailStatus" | "GetEventSelectors")
             | (Service::Logs, "DescribeLogGroups")
             | (Service::Ec2, "DescribeRegions")
+            | (Service::Organizations, "ListAccounts")
     )
 }
 
@@ -118,7 +123,7 @@ impl Backend for Live {
 
     fn is_violation(&self, call: &Call) -> bool {
         let ask = Ask::of(call);
-        let reads = ["Get", "Describe"].iter().any(|start| ask.operation.starts_with(start));
+        let reads = ["Get", "Describe", "List"].iter().any(|start| ask.operation.starts_with(start));
         !(reads || ask.action() == "sts:AssumeRole") || !matches!(call.method.as_str(), "GET" | "POST")
     }
 

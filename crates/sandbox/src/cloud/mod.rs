@@ -1,7 +1,8 @@
 //! The cloud provider: an account, and others if wanted, with principals, a password policy, audit trails and log
 //! groups. One port serves all services and regions; the credential scope of each signature says which are meant.
 //!
-//! The services are STS and IAM (form parameters in, XML out), CloudTrail and CloudWatch Logs (JSON 1.1). Signatures
+//! The services are STS, IAM and EC2 (form parameters in, XML out), CloudTrail, CloudWatch Logs and Organizations (JSON
+//! 1.1). Signatures
 //! are recomputed with the provider's own signer. The state is plain data with a builder; serving it changes nothing in
 //! it: temporary credentials are stored beside it, and no request creates, changes or deletes a resource. Comments mark
 //! texts of the real provider that are not known for certain.
@@ -13,6 +14,7 @@ mod endpoints;
 mod live;
 mod logs;
 mod logs_endpoints;
+mod organization_endpoints;
 mod policy;
 mod principal;
 mod refusal;
@@ -70,6 +72,8 @@ pub struct Cloud {
     pub(crate) trails: Vec<Trail>,
     pub(crate) log_groups: BTreeMap<String, BTreeMap<String, LogGroup>>,
     pub(crate) regions: BTreeSet<String>,
+    /// The accounts of the organization that this account manages, if it is in one.
+    pub(crate) organization: Option<Vec<organization_endpoints::Member>>,
     pub(crate) throttles: Vec<Throttle>,
     pub(crate) page_size: u32,
     pub(crate) settings: Settings,
@@ -92,6 +96,7 @@ impl Cloud {
             trails: Vec::new(),
             log_groups: BTreeMap::new(),
             regions: REGIONS.iter().map(|region| (*region).to_owned()).collect(),
+            organization: None,
             throttles: Vec::new(),
             page_size: 50,
             settings: Settings {
@@ -154,6 +159,14 @@ impl Cloud {
         self
     }
 
+    /// Adds an account to the organization that this account manages. `state` is the provider's word, such as `ACTIVE`
+    /// or `SUSPENDED`.
+    pub fn organization_account(mut self, account: impl Into<String>, state: impl Into<String>) -> Self {
+        let member = organization_endpoints::Member { account: account.into(), state: state.into() };
+        self.organization.get_or_insert_default().push(member);
+        self
+    }
+
     /// Throttles calls.
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttles.push(throttle);
@@ -200,6 +213,12 @@ impl Cloud {
     /// The account with this number.
     pub(super) fn named(&self, account: &str) -> Option<&Cloud> {
         self.accounts().find(|cloud| cloud.account == account)
+    }
+
+    /// Whether another of the accounts manages the organization that this one is in.
+    fn is_managed(&self, own: &Cloud) -> bool {
+        let mut members = self.accounts().filter_map(|cloud| cloud.organization.as_ref()).flatten();
+        own.organization.is_none() && members.any(|member| member.account == own.account)
     }
 
     /// Adds or replaces a principal.

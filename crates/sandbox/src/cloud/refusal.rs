@@ -86,6 +86,9 @@ impl Refusal {
                 let first = "You are not authorized to perform this operation.";
                 Self::own(403, "UnauthorizedOperation", format!("{first} {message}"))
             }
+            Service::Organizations => {
+                Self::own(400, "AccessDeniedException", "You don't have permissions to access this resource.")
+            }
             _ if service.json() => Self::own(400, "AccessDeniedException", message),
             _ => Self::own(403, "AccessDenied", message),
         }
@@ -143,7 +146,11 @@ impl Refusal {
     pub(super) fn body(&self, service: Service, request_id: &str) -> String {
         if service.json() {
             // CloudTrail writes its own messages with a capital letter.
-            let key = if self.own && service == Service::Trail { "Message" } else { "message" };
+            let key = if self.own && matches!(service, Service::Trail | Service::Organizations) {
+                "Message"
+            } else {
+                "message"
+            };
             return match self.message.is_empty() {
                 true => json!({ "__type": self.code }).to_string(),
                 false => json!({ "__type": self.code, key: self.message }).to_string(),

@@ -12,10 +12,11 @@ pub(super) enum Service {
     Trail,
     Logs,
     Ec2,
+    Organizations,
 }
 
 impl Service {
-    const ALL: [Self; 5] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs, Self::Ec2];
+    const ALL: [Self; 6] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs, Self::Ec2, Self::Organizations];
 
     /// Its name in actions and in the scope of signatures.
     pub(super) fn name(self) -> &'static str {
@@ -25,12 +26,13 @@ impl Service {
             Self::Trail => "cloudtrail",
             Self::Logs => "logs",
             Self::Ec2 => "ec2",
+            Self::Organizations => "organizations",
         }
     }
 
     /// Whether it uses JSON; the others take forms and answer in XML.
     pub(super) fn json(self) -> bool {
-        matches!(self, Self::Trail | Self::Logs)
+        matches!(self, Self::Trail | Self::Logs | Self::Organizations)
     }
 
     /// The version of the interface, which is also part of its XML namespace.
@@ -41,6 +43,7 @@ impl Service {
             Self::Trail => "2013-11-01",
             Self::Logs => "2014-03-28",
             Self::Ec2 => "2016-11-15",
+            Self::Organizations => "2016-11-28",
         }
     }
 
@@ -48,6 +51,7 @@ impl Service {
         match self {
             Self::Trail => Some("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101"),
             Self::Logs => Some("Logs_20140328"),
+            Self::Organizations => Some("AWSOrganizationsV20161128"),
             Self::Sts | Self::Iam | Self::Ec2 => None,
         }
     }

@@ -24,7 +24,8 @@ pub const DEMO_CLOUD_ROLE_ARN: &str = "arn:aws:iam::123456789012:role/evidence-r
 pub const DEMO_CLOUD_EXTERNAL_ID: &str = "acme-evidence-2026";
 
 /// The permissions for collecting.
-const READING: [&str; 7] = [
+const READING: [&str; 8] = [
+    "organizations:ListAccounts",
     "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",

@@ -181,6 +181,43 @@ fn regions() {
     assert_eq!(said(&answer), "Credential should be scoped to correct service: 'iam'. ");
 }
 
+/// Twenty accounts a page, with the state of each.
+#[test]
+fn accounts_of_the_organization() {
+    let list = |signer: &Signer<'_>, server: &Server<Cloud>, body: &str| {
+        let own = [
+            ("content-type", "application/x-amz-json-1.1"),
+            ("x-amz-target", "AWSOrganizationsV20161128.ListAccounts"),
+        ];
+        let signer = signer.clone().region("us-east-1");
+        post(server, &signer.headers(server, "organizations", &own, body), body)
+    };
+    let server = demo_account().serve().unwrap();
+    let answer = list(&Signer::reader(), &server, "{}");
+    assert_eq!((answer.status, code(&answer)), (400, "AWSOrganizationsNotInUseException".to_owned()));
+    let account = |number: u32| format!("{:012}", 123_456_789_012_u64 + u64::from(number));
+    let organization = (0..21).fold(demo_account(), |cloud, number| {
+        let state = if number == 20 { "SUSPENDED" } else { "ACTIVE" };
+        cloud.organization_account(account(number), state)
+    });
+    let server = organization.serve().unwrap();
+    let answer: serde_json::Value =
+        serde_json::from_str(&list(&Signer::reader(), &server, "{}").text()).unwrap();
+    assert_eq!(answer["Accounts"].as_array().unwrap().len(), 20);
+    let next = serde_json::json!({ "NextToken": answer["NextToken"] }).to_string();
+    let answer: serde_json::Value =
+        serde_json::from_str(&list(&Signer::reader(), &server, &next).text()).unwrap();
+    assert_eq!(answer["Accounts"][0]["Id"], account(20));
+    assert_eq!(answer["Accounts"][0]["State"], "SUSPENDED");
+    assert_eq!(answer.get("NextToken"), None);
+    let arn = "arn:aws:iam::123456789012:user/nobody";
+    server.update(|cloud| cloud.put_principal(Principal::user("AKIASANDBOXNOBODY002", "secret", arn)));
+    let signer = Signer { key: "AKIASANDBOXNOBODY002", secret: "secret", ..Signer::reader() };
+    let answer = list(&signer, &server, "{}");
+    assert_eq!((answer.status, code(&answer)), (400, "AccessDeniedException".to_owned()));
+    assert_eq!(answer.json()["Message"], "You don't have permissions to access this resource.");
+}
+
 /// The service that lists them has an envelope and codes of its own.
 #[test]
 fn enabled_regions() {
