@@ -3,7 +3,7 @@
 # provider's own libraries to verify the assertions and as a second client. Needs python3; without it, or without the
 # packages, it prints a message and checks nothing.
 #
-# Usage: ci/workspace.sh <evidence binary> [sandbox binary]
+# Usage: contract/workspace.sh <evidence binary> [sandbox binary]
 set -euo pipefail
 evidence=$(realpath "$1")
 sandbox=${2:+$(realpath "$2")}

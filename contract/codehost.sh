@@ -3,7 +3,7 @@
 # it finds an error in the tool's requests or the sandbox's answers. Needs node, npm and python3; without them, or
 # without the packages, it prints a message and checks nothing.
 #
-# Usage: ci/contract.sh <evidence binary> <sandbox binary>
+# Usage: contract/codehost.sh <evidence binary> <sandbox binary>
 set -euo pipefail
 evidence=$(realpath "$1")
 sandbox=$(realpath "$2")
@@ -28,7 +28,7 @@ fi
 for _ in $(seq 50); do grep -q fine-grained sandbox.log && break; sleep 0.1; done
 host=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' sandbox.log)
 token=$(sed -n 's/^ *owner, fine-grained *//p' sandbox.log)
-python3 "$here/contract.py" node_modules/@octokit/openapi/generated/api.github.com.deref.json spec.json "$host"
+python3 "$here/codehost.py" node_modules/@octokit/openapi/generated/api.github.com.deref.json spec.json "$host"
 # The proxy wants a port number. Only those below the ports that the kernel gives to connections: one of these can
 # still belong to a connection that a test closed, and the proxy ends with EADDRINUSE.
 port=

@@ -1,6 +1,6 @@
 """Prepares the code host's own API description for the contract proxy.
 
-Usage: contract.py <api description> <output> <own origin>. Keeps the calls that the tool makes, and corrects
+Usage: codehost.py <api description> <output> <own origin>. Keeps the calls that the tool makes, and corrects
 what the proxy cannot read: the vendor media type has no schema, the directory form of `contents` is not used here, and a
 `/` inside a path parameter needs a separate path.
 """

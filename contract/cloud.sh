@@ -3,7 +3,7 @@
 # evaluate policies, and compares the results with what the provider's own client library reads there. Needs
 # python3; without it, or without the packages, it prints a message and checks nothing.
 #
-# Usage: ci/cloud.sh <evidence binary> [sandbox binary]
+# Usage: contract/cloud.sh <evidence binary> [sandbox binary]
 set -euo pipefail
 evidence=$(realpath "$1")
 sandbox=${2:+$(realpath "$2")}
