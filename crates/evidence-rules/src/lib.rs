@@ -11,32 +11,13 @@ pub mod inspection;
 pub mod repeat;
 pub mod rule;
 pub mod shape;
+mod source_rules;
 
-use inspection::ArtifactKind;
 use rule::{Reason, Rule, reason};
-
-/// The rules over the evidence of one source, and the reasons of their verdicts.
-#[derive(Debug)]
-pub struct SourceRules {
-    /// The name of the source in documents.
-    pub source: &'static str,
-    /// The kinds of its artifacts.
-    pub kinds: &'static [&'static ArtifactKind],
-    /// Its rules, in the order of documents.
-    pub rules: &'static [&'static Rule],
-    /// The reasons that any of its checks can have.
-    pub reasons: &'static [&'static Reason],
-}
+pub use source_rules::SourceRules;
 
 /// Every source, in the order of documents.
 pub static SOURCES: &[&SourceRules] = &[&codehost::RULES, &cloud::RULES, &altcloud::RULES];
-
-impl SourceRules {
-    /// Every reason that is specific to this source: those of its rules, then those of any check.
-    pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
-        self.rules.iter().flat_map(|rule| rule.reasons).chain(self.reasons).copied()
-    }
-}
 
 /// Every rule of every source.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -5,7 +5,7 @@ use evidence_bundle::document::Severity::{High, Medium};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{counted, named};
+use super::words::{counted, named};
 use crate::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
 use crate::field::Field;
 use crate::rule::{Reason, Rule, Verdict, reason};

@@ -1,6 +1,8 @@
 //! The kinds of artifacts, and the rules that use each.
 
-use crate::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use crate::altcloud::administrators::ADMINISTRATORS;
+use crate::altcloud::lifecycle::USER_LIFECYCLE_LOG;
+use crate::altcloud::two_step::TWO_STEP_VERIFICATION;
 use crate::inspection::ArtifactKind;
 
 /// `two_step_verification.json`

@@ -1,6 +1,6 @@
 //! Account changes are logged.
 
-use super::counted;
+use super::words::counted;
 use crate::altcloud::record::UserLifecycle;
 use crate::rule::{Reason, Rule, Verdict};
 

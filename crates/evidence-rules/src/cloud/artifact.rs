@@ -1,15 +1,16 @@
 //! The kinds of artifacts, and the rules that use each.
 
-use crate::cloud::{self as rules, AUDIT_TRAIL};
+use crate::cloud::trail::AUDIT_TRAIL;
+use crate::cloud::{password, retention};
 use crate::inspection::ArtifactKind;
 
 /// `password_policy.json`
 pub static PASSWORD_POLICY: ArtifactKind =
-    ArtifactKind { name: "password_policy", rules: &[&rules::PASSWORD_POLICY] };
+    ArtifactKind { name: "password_policy", rules: &[&password::PASSWORD_POLICY] };
 
 /// `account_summary.json`
 pub static ACCOUNT_SUMMARY: ArtifactKind =
-    ArtifactKind { name: "account_summary", rules: &[&rules::PASSWORD_POLICY] };
+    ArtifactKind { name: "account_summary", rules: &[&password::PASSWORD_POLICY] };
 
 /// `audit_trails.json`
 pub static AUDIT_TRAILS: ArtifactKind = ArtifactKind { name: "audit_trails", rules: &[&AUDIT_TRAIL] };
@@ -22,7 +23,8 @@ pub static EVENT_SELECTORS: ArtifactKind =
     ArtifactKind { name: "trail_event_selectors", rules: &[&AUDIT_TRAIL] };
 
 /// `log_groups.json`
-pub static LOG_GROUPS: ArtifactKind = ArtifactKind { name: "log_groups", rules: &[&rules::LOG_RETENTION] };
+pub static LOG_GROUPS: ArtifactKind =
+    ArtifactKind { name: "log_groups", rules: &[&retention::LOG_RETENTION] };
 
 /// Every kind.
 pub static ALL: &[&ArtifactKind] =

@@ -14,7 +14,7 @@ pub use self::password::PASSWORD_POLICY;
 pub use self::retention::LOG_RETENTION;
 pub use self::trail::AUDIT_TRAIL;
 
-use crate::SourceRules;
+use crate::source_rules::SourceRules;
 
 /// The rules and reasons of this source.
 pub static RULES: SourceRules = SourceRules {

@@ -1,6 +1,8 @@
 //! The kinds of artifacts, and the rules that use each.
 
-use crate::codehost::{BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE, TWO_FACTOR_REQUIRED};
+use crate::codehost::branch_protection::BRANCH_PROTECTION;
+use crate::codehost::default_owners::CODEOWNERS_DEFAULT_RULE;
+use crate::codehost::two_factor::TWO_FACTOR_REQUIRED;
 use crate::inspection::ArtifactKind;
 
 /// `org_settings.json`

@@ -14,7 +14,7 @@ pub use self::branch_protection::BRANCH_PROTECTION;
 pub use self::default_owners::CODEOWNERS_DEFAULT_RULE;
 pub use self::two_factor::TWO_FACTOR_REQUIRED;
 
-use crate::SourceRules;
+use crate::source_rules::SourceRules;
 
 /// The rules and reasons of this source.
 pub static RULES: SourceRules = SourceRules {

@@ -45,8 +45,6 @@ const OPEN: &[&str] = &[
     "evidence-platform service",
     "evidence-report (root)",
     "evidence-report table",
-    "evidence-rules (root)",
-    "evidence-rules codehost::branch_protection",
     "evidence-screen views",
     "evidence-screen screen",
     "evidence-settings yaml",

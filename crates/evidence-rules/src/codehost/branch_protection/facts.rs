@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BRANCH_MISSING, BRANCH_UNPROTECTED};
+use super::rule::{BRANCH_MISSING, BRANCH_UNPROTECTED};
 use crate::codehost::reason::EMPTY_REPOSITORY;
 use crate::codehost::record::{BranchProtection, BranchRule, BranchState, Ruleset, StatusCheck};
 use crate::field::Field;

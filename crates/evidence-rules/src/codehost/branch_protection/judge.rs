@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::facts::{BranchFacts, Classic, Rules, Unread};
-use super::system::{Hold, System, allowances};
-use super::{
+use super::rule::{
     ADMINS_NOT_ENFORCED, BRANCH_MISSING, BRANCH_UNPROTECTED, DEFAULT_BRANCH_DIFFERS,
-    PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED, list,
+    PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED,
 };
+use super::system::{DEMANDS, Hold, System, allowances, list};
 use crate::codehost::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
 use crate::codehost::record::{BranchProtection, BranchRule, BranchState};
 use crate::rule::{Reason, Status, Verdict, reason as shared};
@@ -327,6 +327,6 @@ fn undecided(criteria: &[Criterion], unread: Option<&&Unread>) -> Option<&'stati
 
 /// The judged part of a rule, without the parameters of other rule types.
 pub fn reduced(rule: BranchRule) -> BranchRule {
-    let judged = rule.kind.value().is_some_and(|kind| super::system::DEMANDS.contains(&kind.as_str()));
+    let judged = rule.kind.value().is_some_and(|kind| DEMANDS.contains(&kind.as_str()));
     if judged { rule } else { BranchRule { parameters: crate::field::Field::Absent, ..rule } }
 }

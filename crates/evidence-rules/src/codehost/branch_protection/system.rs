@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{BranchFacts, Rules, Unread, Viewer};
 use super::reviewers::{RequiredReviews, required_reviews};
-use super::{BYPASS_CONTRADICTION, BYPASS_NOT_VISIBLE};
+use super::rule::{BYPASS_CONTRADICTION, BYPASS_NOT_VISIBLE};
 use crate::codehost::record::{Actors, BranchProtection, BranchRule, BypassActor, Ruleset};
 use crate::field::Field;
 use crate::rule::{Reason, reason as shared};
@@ -300,6 +300,16 @@ fn others(actors: &[BypassActor]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
+/// The maximum number of names in a sentence; the artifact has all of them.
+const LISTED: usize = 20;
+
+/// Joins names for a sentence.
+pub(super) fn list(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let shown = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
 /// Who may merge without the review that a classic rule requires, as text.
 pub(super) fn allowances(protection: &BranchProtection) -> Option<String> {
     let reviews = protection.required_pull_request_reviews.value()?;
@@ -311,5 +321,5 @@ pub(super) fn allowances(protection: &BranchProtection) -> Option<String> {
         .map(|user| user.login.as_str())
         .chain([teams, apps].into_iter().filter_map(Field::value).flatten().map(|other| other.slug.as_str()))
         .collect();
-    (!names.is_empty()).then(|| super::list(&names))
+    (!names.is_empty()).then(|| list(&names))
 }
