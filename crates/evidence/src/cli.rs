@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::exit::Exit;
-use crate::source::codehost::names::EXAMPLE_ORGANIZATION;
+use crate::source::github::names::EXAMPLE_ORGANIZATION;
 
 /// What decides which keys are trusted.
 macro_rules! trust_help {

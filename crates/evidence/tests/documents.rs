@@ -272,20 +272,28 @@ fn every_warning_has_a_row() {
     real.insert(reason::EXCLUDED_BY_POLICY.code.to_string());
     same(first_cells(&read("docs/controls.md"), "Code").into_iter().collect(), real, "warnings");
     for kind in KINDS {
-        let folder = root().join("crates/evidence/src/source").join(kind.name.id());
+        let folder = root().join("crates/evidence/src/source").join(folder(kind));
         let own: Vec<_> = of_sources.iter().filter(|(path, _)| path.starts_with(&folder)).cloned().collect();
         let mut real = warning_codes(&own);
         if kind.name.id() == "codehost" {
             // These warnings use the code of their reason.
-            let source = read("crates/evidence/src/source/codehost/interpret.rs");
+            let source = read("crates/evidence/src/source/github/interpret.rs");
             assert_eq!(source.matches("warning(reason.code").count(), 1);
             assert_eq!(source.matches("warning(code,").count(), 2);
-            let source = read("crates/evidence/src/source/codehost/population/discovery.rs");
+            let source = read("crates/evidence/src/source/github/population/discovery.rs");
             assert_eq!(source.matches("warning(rules::reason::POPULATION_INCOMPLETE.code").count(), 1);
             real.extend(["branch_missing", "branch_unprotected", "blocked"].map(str::to_string));
             real.extend(["plan_limit", "population_incomplete", "sso_required"].map(str::to_string));
         }
         same(first_cells(&read(&page(kind)), "Code").into_iter().collect(), real, &page(kind));
+    }
+}
+
+/// The folder of a source, which is named after its provider.
+fn folder(kind: &SourceKind) -> &'static str {
+    match kind.name.id() {
+        "codehost" => "github",
+        other => other,
     }
 }
 

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use evidence::evaluate::checks_alone;
-use evidence::source::codehost::answer::{AnswerParts, classify};
+use evidence::source::github::answer::{AnswerParts, classify};
 use evidence::source::{CollectionItem, KINDS};
 use evidence_bundle::{
     Expectations, Limits, SignedBundle, SigningKey, TrustRoot, UnsignedBundle, UntrustedBundle,

@@ -26,7 +26,7 @@ use crate::previous::{self, Series};
 use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
-use crate::source::codehost;
+use crate::source::github;
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
 use evidence_http::{Proxy, recorded};
@@ -258,7 +258,7 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
         let flags = arguments.iter().skip(1).filter(|argument| *argument != "--resume");
         let words: Vec<String> = flags.map(|argument| shell_word(&Printable(argument).to_string())).collect();
         Some(format!("resume within 24 hours with `evidence {} --resume`", words.join(" ")))
-    } else if !keeps && config.sources.iter().any(|source| source.kind().name == codehost::KIND.name) {
+    } else if !keeps && config.sources.iter().any(|source| source.kind().name == github::KIND.name) {
         Some("set sources.codehost.revalidate: true to resume interrupted runs with --resume".to_string())
     } else {
         None

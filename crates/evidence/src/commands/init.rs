@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::shell_path;
-use crate::source::codehost::names::{EXAMPLE_ORGANIZATION, organization, organization_in};
+use crate::source::github::names::{EXAMPLE_ORGANIZATION, organization, organization_in};
 use evidence_settings::secret::quote;
 
 /// Runs the command.

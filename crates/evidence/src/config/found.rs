@@ -12,7 +12,7 @@ use evidence_settings::problem::{Complaint, ConfigError};
 use evidence_settings::secret::quote;
 
 use crate::origin::{NamedBy, Origin, OwnHosts};
-use crate::source::{altcloud, cloud, codehost};
+use crate::source::{altcloud, cloud, github};
 
 /// The configuration that is read if the user names none.
 pub const FOUND: &str = "./evidence.yaml";
@@ -98,7 +98,7 @@ enum Allowed {
 /// What a found configuration may say, by key. Other keys name neither a variable nor an address nor a file.
 static RULES: &[(&str, Allowed)] = &[
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
-    ("sources.codehost.api_url", Allowed::Hosts(&codehost::config::OWN_HOSTS)),
+    ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),
     ("sources.cloud.endpoint_url", Allowed::Hosts(&cloud::endpoint::OWN_HOSTS)),
     ("sources.cloud.access_key_id_env", Allowed::Variables(CLOUD)),

@@ -10,10 +10,10 @@
 
 pub mod altcloud;
 pub mod cloud;
-pub mod codehost;
 mod connect_error;
 pub mod endpoint;
 mod estimate;
+pub mod github;
 pub mod place;
 mod plan;
 
@@ -56,7 +56,7 @@ macro_rules! kinds {
 }
 
 // To add a source, add its folder and list its name here.
-kinds![codehost, cloud, altcloud];
+kinds![github, cloud, altcloud];
 
 /// The static description of a source.
 pub struct SourceKind {

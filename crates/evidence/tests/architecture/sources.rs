@@ -10,7 +10,7 @@ use syn::{Attribute, File, Item, UseTree};
 /// A crate's modules and their imports.
 pub(crate) struct Crate {
     pub(crate) name: String,
-    /// By path, such as `source::codehost`; the root is empty.
+    /// By path, such as `source::github`; the root is empty.
     pub(crate) modules: BTreeMap<String, Module>,
 }
 

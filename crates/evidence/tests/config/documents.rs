@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use evidence::config::{KeySource, found_reference, reference, template};
-use evidence::source::codehost::config::{CodeHostConfig, Repositories};
+use evidence::source::github::config::{CodeHostConfig, Repositories};
 use proptest::prelude::*;
 
 use super::{accept, refuse};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use evidence::config::{Config, ConfigError, KeySource};
 use evidence::env::{Clock, Env};
-use evidence::source::codehost::config::{Branch, CodeHostConfig, Repositories};
+use evidence::source::github::config::{Branch, CodeHostConfig, Repositories};
 
 use super::{MINIMAL, accept, refuse, with_host_line};
 

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 
 use super::{EXCLUDED, Population};
 use crate::observation::{Failed, Seen};
-use crate::source::codehost::api::RepositoryListing;
-use crate::source::codehost::exclusion::Exclusion;
-use crate::source::codehost::repository::{Names, ScopedRepository};
-use crate::source::codehost::wire::RepositoryCounts;
-use crate::source::codehost::{CodeHostSession, MEMBER, interpret, names, wire};
+use crate::source::github::api::RepositoryListing;
+use crate::source::github::exclusion::Exclusion;
+use crate::source::github::repository::{Names, ScopedRepository};
+use crate::source::github::wire::RepositoryCounts;
+use crate::source::github::{CodeHostSession, MEMBER, interpret, names, wire};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::CallError;
@@ -180,7 +180,7 @@ pub(super) enum Compared {
 }
 
 /// What to do about a list that is not known to be whole.
-pub(in crate::source::codehost) fn remedy(scope: &PopulationScope, omitted: bool) -> &'static str {
+pub(in crate::source::github) fn remedy(scope: &PopulationScope, omitted: bool) -> &'static str {
     match scope.scope {
         _ if omitted => "Authorize the token for the organization's single sign-on",
         Scope::Unconfirmed => {
