@@ -209,7 +209,7 @@ impl Delivery<'_> {
             UntrustedBundle::new(written).verify(&trust, &expectations, &limits)
         };
         let bundle = bundle.map_err(Error::SelfVerification)?;
-        Ok((bundle.bundle_id, digested.digest))
+        Ok((bundle.manifest.bundle_id, digested.digest))
     }
 
     /// The detached signature, complete and synced to disk, but not yet named.

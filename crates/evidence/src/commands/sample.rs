@@ -55,7 +55,7 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
                 let draw = MemberDraw::new(Draw::new(seed, count), member_filter(args));
                 let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
                 let unknown = filter(&args.filter).unknown(&[], &bundle.sources);
-                let rows = drawn.known.then(|| Rows::Population(drawn.draw.finish()));
+                let rows = Some(Rows::Population(drawn.draw.finish()));
                 Ok((bundle, rows, unknown))
             }
         }

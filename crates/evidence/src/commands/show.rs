@@ -9,16 +9,15 @@ mod table;
 mod text;
 
 use std::collections::HashSet;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 
-use evidence_bundle::document::{Check, Counts, RunRecord};
-use evidence_bundle::path::RUN;
+use evidence_bundle::document::{Check, Counts};
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
 use evidence_bundle::{Status, document::Severity};
 use evidence_os::input;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read, sanitized,
+    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read, sanitized,
 };
 use tempfile::SpooledTempFile;
 
@@ -291,16 +290,14 @@ impl Keys {
 /// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
 struct Reader(EachCheck<Listing>);
 
-impl FileReader for Reader {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == RUN {
-            let run: Option<RunRecord> = document(contents);
-            let sources = run.into_iter().flat_map(|run| run.sources);
-            let addresses = sources.map(|source| (source.name, source.api_url)).collect();
+impl Sink for Reader {
+    fn row(&mut self, row: BundleRow<'_>) -> io::Result<()> {
+        if let BundleRow::Run(run) = row {
+            let sources = run.sources.iter();
+            let addresses = sources.map(|source| (source.name.clone(), source.api_url.clone())).collect();
             self.0.sink.findings = Findings::new(addresses);
-            return Ok(());
         }
-        self.0.file(path, contents)
+        self.0.row(row)
     }
 }
 
