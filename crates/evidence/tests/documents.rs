@@ -277,8 +277,9 @@ fn every_warning_has_a_row() {
         let mut real = warning_codes(&own);
         if kind.name.id() == "codehost" {
             // These warnings use the code of their reason.
-            let source = read("crates/evidence/src/source/github/interpret.rs");
+            let source = read("crates/evidence/src/source/github/host/refusal.rs");
             assert_eq!(source.matches("warning(reason.code").count(), 1);
+            let source = read("crates/evidence/src/source/github/topics/branch_protection/mod.rs");
             assert_eq!(source.matches("warning(code,").count(), 2);
             let source = read("crates/evidence/src/source/github/population/discovery.rs");
             assert_eq!(source.matches("warning(rules::reason::POPULATION_INCOMPLETE.code").count(), 1);

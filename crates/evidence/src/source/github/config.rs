@@ -113,7 +113,7 @@ pub enum Repositories {
 
 /// The key of this source.
 pub(crate) static KEY: Key = Key {
-    name: super::NAME.id(),
+    name: names::NAME.id(),
     presence: Presence::Optional,
     shape: Shape::Section(&SECTION),
     summary: SECTION.summary,

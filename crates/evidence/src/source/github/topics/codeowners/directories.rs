@@ -4,10 +4,10 @@
 //! `revalidate`, a run that does not find a file requests the listings, and the next run begins with them. Whatever
 //! they do not settle is requested as usual.
 
-use super::api::Api;
-use super::calls::{CodeownersLocation, PLACES};
-use super::interpret::RepositoryName;
-use super::wire::{Listed, Listing};
+use super::listing::{Listed, Listing};
+use super::places::{CodeownersLocation, PLACES};
+use crate::source::github::host::api::Api;
+use crate::source::github::subject::RepositoryName;
 use evidence_http::{Answered, Call};
 
 /// The listings for one observation.

@@ -1,4 +1,4 @@
-//! Interprets the code host's answers about the CODEOWNERS file.
+//! What the host's answers say about the CODEOWNERS file.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,15 +7,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
-use super::NAME;
-use super::interpret::{RepositoryName, broken, failed};
-use super::wire::{File, NotAFile};
+use super::contents::{File, NotAFile};
 use crate::observation::{Inspection, Observation, Seen};
+use crate::source::github::host::refusal;
+use crate::source::github::names::NAME;
+use crate::source::github::subject::RepositoryName;
 use evidence_http::{Meta, RequestFailure};
 use evidence_rules::codehost as rules;
 use evidence_rules::codehost::artifact;
 use evidence_rules::codehost::codeowners::{self, CodeOwners};
-use evidence_rules::codehost::record::{CodeownersErrors, CodeownersFile};
+use evidence_rules::codehost::record::CodeownersFile;
 use evidence_rules::rule::Verdict;
 use evidence_text::counted;
 use evidence_text::saturating_u64;
@@ -52,7 +53,7 @@ impl CodeownersReading {
     }
 
     pub(super) fn failed(target: RepositoryName<'_>, failure: &RequestFailure) -> CodeownersReading {
-        CodeownersReading::unread(target, failed("CODEOWNERS", failure))
+        CodeownersReading::unread(target, refusal::failed("CODEOWNERS", failure))
     }
 
     /// Adds warnings.
@@ -76,12 +77,6 @@ impl CodeownersReading {
         };
         Inspection::from(observation).concluded(&rules::CODEOWNERS_DEFAULT_RULE, subject, verdict)
     }
-}
-
-/// The problems that the host finds in the CODEOWNERS file.
-pub(super) fn errors_shown(target: RepositoryName<'_>, errors: &CodeownersErrors, meta: &Meta) -> Seen {
-    let name = target.artifact_name(artifact::CODEOWNERS_ERRORS.name);
-    Seen::artifact(NAME, &name, errors, None, meta)
 }
 
 /// No location has a file. `other` is something else that was found in a location.
@@ -120,7 +115,7 @@ pub(super) fn file_shown(
         Ok(decoded) => decoded,
         Err(error) => {
             let text = format!("{place}: the content is not base64: {error}");
-            return Some(CodeownersReading::unread(target, broken(meta, text)));
+            return Some(CodeownersReading::unread(target, refusal::unusable(meta, text)));
         }
     };
     let length = saturating_u64(decoded.len());

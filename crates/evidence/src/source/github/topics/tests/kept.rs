@@ -6,7 +6,16 @@ use proptest::prelude::*;
 
 use serde_json::{Value, json};
 
-use super::*;
+use crate::source::github::repositories::REPOSITORIES;
+use crate::source::github::repository::REPOSITORY;
+use crate::source::github::topics::branch_protection::branch::BRANCH;
+use crate::source::github::topics::branch_protection::classic::PROTECTION;
+use crate::source::github::topics::branch_protection::rules::RULES;
+use crate::source::github::topics::branch_protection::ruleset::RULESET;
+use crate::source::github::topics::codeowners::errors::ERRORS;
+use crate::source::github::topics::codeowners::places::PLACES;
+use crate::source::github::topics::organization::answer::ORGANIZATION;
+use evidence_http::Call;
 
 /// Parses `bytes`, keeps the value and parses what was kept. Returns whether `bytes` could be parsed at all.
 fn survives<T: Debug>(bytes: &[u8], call: &Call<T>) -> bool {

@@ -121,7 +121,7 @@ fn the_texts_of_refusals() {
             _ => Class::Forbidden(RefusalCause::Permission),
         };
         assert_eq!(classify(&refused(text)), class, "{text}");
-        assert_eq!(said(&refusal(class, Some(text), None)), words, "{text}");
+        assert_eq!(meaning(&refusal(class, Some(text), None)), words, "{text}");
         let upper = text.to_uppercase();
         assert_eq!(classify(&refused(&upper)), class, "{upper}");
         // A refusal that used up the last request is still a refusal if its message is known.
@@ -140,9 +140,9 @@ fn single_sign_on_is_known_by_its_header() {
     let answer = AnswerParts { sso_required: true, remaining: Some(0), ..refused("") };
     assert_eq!(classify(&answer), Class::Forbidden(RefusalCause::Permission));
     let mut refused = refusal(Class::Forbidden(RefusalCause::Permission), None, None);
-    assert_eq!(said(&refused), RefusalMeaning::Denied(Denial::Permission));
+    assert_eq!(meaning(&refused), RefusalMeaning::Denied(Denial::Permission));
     refused.meta.headers.insert("x-github-sso", HeaderValue::from_static("required; url=https://h/sso"));
-    assert_eq!(said(&refused), RefusalMeaning::Denied(Denial::SsoRequired));
+    assert_eq!(meaning(&refused), RefusalMeaning::Denied(Denial::SsoRequired));
 }
 
 #[test]
@@ -285,16 +285,20 @@ fn what_a_404_says() {
         (Some("Branch not protected by a classic rule"), RefusalMeaning::NotFound, false),
         (Some("This ruleset was retired"), RefusalMeaning::NotFound, false),
     ] {
-        let said_here = said(&refusal(Class::NotFound, message, None));
+        let said_here = meaning(&refusal(Class::NotFound, message, None));
         assert_eq!((said_here, said_here.is_settled()), (expected, settled), "{message:?}");
-        let elsewhere = said(&refusal(Class::NotFound, message, Some("/repositories/1")));
+        let elsewhere = meaning(&refusal(Class::NotFound, message, Some("/repositories/1")));
         assert_eq!(
             (elsewhere, elsewhere.is_settled()),
             (RefusalMeaning::NotFoundElsewhere, false),
             "{message:?}"
         );
         // The message of a 404 has no meaning with another status.
-        assert_eq!(said(&refusal(Class::Unexpected, message, None)), RefusalMeaning::Nothing, "{message:?}");
+        assert_eq!(
+            meaning(&refusal(Class::Unexpected, message, None)),
+            RefusalMeaning::Nothing,
+            "{message:?}"
+        );
     }
 }
 
@@ -312,7 +316,7 @@ fn what_other_refusals_say() {
         (Class::Unexpected, RefusalMeaning::Nothing),
     ] {
         let refused = refusal(class, Some("Branch not protected"), None);
-        assert_eq!(said(&refused), expected, "{class:?}");
-        assert!(!said(&refused).is_settled(), "{class:?}");
+        assert_eq!(meaning(&refused), expected, "{class:?}");
+        assert!(!meaning(&refused).is_settled(), "{class:?}");
     }
 }

@@ -1,7 +1,9 @@
-//! The permissions of a token, as far as the host reports them.
+//! The permissions of a token and its end, as far as the host reports them.
 //!
 //! Every answer contains the scopes of a classic token. No answer contains the permissions of a fine-grained or app
 //! token, so they count neither as harmless nor as forbidden.
+
+use jiff::Timestamp;
 
 use evidence_http::Meta;
 
@@ -31,7 +33,7 @@ const IMPLY_READ_ORG: &[&str] = &["read:org", "write:org", "admin:org"];
 
 /// The host's report about the token's scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Scopes {
+pub(crate) enum Scopes {
     /// A classic token with these scopes.
     Classic(Vec<String>),
     /// A classic token without scopes, which can only read public data.
@@ -42,7 +44,7 @@ pub(super) enum Scopes {
 
 impl Scopes {
     /// The scopes in an answer.
-    pub(super) fn of(meta: &Meta) -> Scopes {
+    pub(crate) fn of(meta: &Meta) -> Scopes {
         Scopes::from_header(meta.header("x-oauth-scopes"))
     }
 
@@ -57,7 +59,7 @@ impl Scopes {
     }
 
     /// The scopes that could change something. Compares whole names, because `repo` is a part of `public_repo`.
-    pub(super) fn forbidden(&self) -> Vec<&str> {
+    pub(crate) fn forbidden(&self) -> Vec<&str> {
         match self {
             Scopes::Classic(names) => {
                 names.iter().map(String::as_str).filter(|name| !ALLOWED.contains(name)).collect()
@@ -67,7 +69,7 @@ impl Scopes {
     }
 
     /// Whether the token can read the organization as a member; `None` if not reported.
-    pub(super) fn reads_organization(&self) -> Option<bool> {
+    pub(crate) fn reads_organization(&self) -> Option<bool> {
         match self {
             Scopes::Classic(names) => Some(names.iter().any(|name| IMPLY_READ_ORG.contains(&name.as_str()))),
             Scopes::None => Some(false),
@@ -76,7 +78,7 @@ impl Scopes {
     }
 
     /// The text for `run.json` and the connection line.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Scopes::Classic(names) => names.join(", "),
             Scopes::None => "none".to_string(),
@@ -85,9 +87,35 @@ impl Scopes {
     }
 }
 
+/// When the token ends, if the host says so.
+pub(crate) fn expiration(meta: &Meta) -> Option<Timestamp> {
+    expires_at(meta.header("github-authentication-token-expiration")?)
+}
+
+/// The time in `github-authentication-token-expiration`, in either of its two formats.
+fn expires_at(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
+    jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_forms_of_the_expiration_are_read() {
+        let table = [
+            ("2026-11-24 00:00:00 UTC", Some("2026-11-24T00:00:00Z")),
+            ("2026-11-24 01:00:00 +0100", Some("2026-11-24T00:00:00Z")),
+            ("2026-12-21 00:00:00 -0500", Some("2026-12-21T05:00:00Z")),
+            ("soon", None),
+            ("", None),
+        ];
+        for (text, ends) in table {
+            assert_eq!(expires_at(text).map(|ends| ends.to_string()).as_deref(), ends, "{text:?}");
+        }
+    }
 
     #[test]
     fn whole_names_are_compared() {

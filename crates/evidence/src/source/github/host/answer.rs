@@ -1,7 +1,7 @@
 //! Interprets answers of the code host: the only place that compares the host's messages.
 //!
 //! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`], which decides about
-//! retries; [`said`] turns a refusal into its meaning for the requested resource. Neither sends, waits or reads a
+//! retries; [`meaning`] turns a refusal into its meaning for the requested resource. Neither sends, waits or reads a
 //! clock, so tests cover their whole domain. A message is compared as a whole phrase or from its beginning, ignoring
 //! case; a number that happens to occur in a text never counts.
 
@@ -219,7 +219,7 @@ pub fn says_disabled(refused: &Refused) -> bool {
 }
 
 /// Interprets a refusal. Without a known message, its class decides.
-pub fn said(refused: &Refused) -> RefusalMeaning {
+pub fn meaning(refused: &Refused) -> RefusalMeaning {
     let text = refused.message.as_deref().unwrap_or_default().trim();
     let is = |phrase: &str| text.trim_end_matches('.').eq_ignore_ascii_case(phrase);
     match refused.class {

@@ -17,7 +17,7 @@ use evidence_http::{Answer, Dialect, Meaning, ParseError, Request, single_line};
 const API_VERSION: &str = "2022-11-28";
 
 /// Authenticates with a token.
-pub(super) struct CodeHostDialect {
+pub(crate) struct CodeHostDialect {
     authorization: HeaderValue,
 }
 
@@ -31,7 +31,7 @@ struct ErrorDocument {
 
 impl CodeHostDialect {
     /// A dialect with `token`; `None` if it is not a valid header value.
-    pub(super) fn new(token: &Token) -> Option<CodeHostDialect> {
+    pub(crate) fn new(token: &Token) -> Option<CodeHostDialect> {
         Some(CodeHostDialect { authorization: token.header()? })
     }
 }

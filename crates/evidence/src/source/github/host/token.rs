@@ -17,10 +17,10 @@ const PREFIXES: [(&str, &str); 5] = [
 ];
 
 /// The prefix of tokens that end within the hour, such as a job's `GITHUB_TOKEN`.
-pub(super) const INSTALLATION: &str = "ghs_";
+pub(crate) const INSTALLATION: &str = "ghs_";
 
 /// What the token's variable should hold.
-pub(super) static EXPECTED: Expected = Expected {
+pub(crate) static EXPECTED: Expected = Expected {
     noun: "an access token",
     own: &[PREFIXES[0].0, PREFIXES[1].0, PREFIXES[2].0, PREFIXES[3].0, PREFIXES[4].0],
     example: "github_pat_...",
@@ -28,11 +28,11 @@ pub(super) static EXPECTED: Expected = Expected {
 
 /// An access token. `Debug` never prints its value, and there is no `Display`.
 #[derive(Clone)]
-pub(super) struct Token(SecretString);
+pub(crate) struct Token(SecretString);
 
 /// Why a variable's value cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TokenError {
+pub(crate) enum TokenError {
     /// Empty, or only white space.
     #[error("it is empty")]
     Empty,
@@ -48,7 +48,7 @@ impl Token {
     /// # Errors
     ///
     /// Fails if the rest is empty or not a valid header value.
-    pub(super) fn new(value: &str) -> Result<Token, TokenError> {
+    pub(crate) fn new(value: &str) -> Result<Token, TokenError> {
         let value = trimmed(value);
         if value.is_empty() {
             return Err(TokenError::Empty);
@@ -60,23 +60,23 @@ impl Token {
     }
 
     /// The value, for the screen.
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
     /// The kind of token, by the code host's documented prefix, for messages.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         let value = self.expose();
         PREFIXES.iter().find(|(prefix, _)| value.starts_with(prefix)).map_or("token", |(_, kind)| kind)
     }
 
     /// Whether the token is that of an app's installation, for which no account can be asked.
-    pub(super) fn is_of_installation(&self) -> bool {
-        self.expose().starts_with("ghs_")
+    pub(crate) fn is_of_installation(&self) -> bool {
+        self.expose().starts_with(INSTALLATION)
     }
 
     /// `Authorization: token <value>`, marked sensitive so that no layer below prints it.
-    pub(super) fn header(&self) -> Option<HeaderValue> {
+    pub(crate) fn header(&self) -> Option<HeaderValue> {
         let mut header = HeaderValue::from_str(&format!("token {}", self.expose())).ok()?;
         header.set_sensitive(true);
         Some(header)

@@ -14,7 +14,7 @@ const BOUND: u64 = 16 * 1024 * 1024;
 
 /// The results waiting to be returned.
 #[derive(Debug)]
-pub(super) struct Backlog {
+pub(super) struct ReorderBuffer {
     bytes: AtomicU64,
     /// The number of running observations, whose results have an unknown size.
     under_way: AtomicUsize,
@@ -27,11 +27,11 @@ pub(super) struct Backlog {
     changed: Notify,
 }
 
-impl Backlog {
-    /// An empty backlog.
-    pub(super) fn new(at_once: usize) -> Backlog {
+impl ReorderBuffer {
+    /// An empty buffer.
+    pub(super) fn new(at_once: usize) -> ReorderBuffer {
         let (bytes, under_way, out) = (AtomicU64::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-        Backlog { bytes, under_way, at_once, out, turn: Mutex::new(()), changed: Notify::new() }
+        ReorderBuffer { bytes, under_way, at_once, out, turn: Mutex::new(()), changed: Notify::new() }
     }
 
     /// Waits until the observation with this number may start.
@@ -71,20 +71,20 @@ mod tests {
 
     #[test]
     fn a_pile_holds_back_everybody_but_the_next() {
-        let backlog = Backlog::new(2);
-        assert!(backlog.enter(5).now_or_never().is_some());
-        assert!(backlog.enter(6).now_or_never().is_some());
-        assert!(backlog.enter(7).now_or_never().is_none(), "two are under way");
-        backlog.add(0);
-        backlog.add(BOUND);
-        assert!(backlog.enter(5).now_or_never().is_none());
-        assert!(backlog.enter(0).now_or_never().is_some(), "the next one always starts");
-        backlog.take(0);
-        assert!(backlog.enter(0).now_or_never().is_none());
-        assert!(backlog.enter(1).now_or_never().is_some());
-        backlog.add(0);
-        backlog.add(0);
-        backlog.take(BOUND);
-        assert!(backlog.enter(5).now_or_never().is_some());
+        let buffer = ReorderBuffer::new(2);
+        assert!(buffer.enter(5).now_or_never().is_some());
+        assert!(buffer.enter(6).now_or_never().is_some());
+        assert!(buffer.enter(7).now_or_never().is_none(), "two are under way");
+        buffer.add(0);
+        buffer.add(BOUND);
+        assert!(buffer.enter(5).now_or_never().is_none());
+        assert!(buffer.enter(0).now_or_never().is_some(), "the next one always starts");
+        buffer.take(0);
+        assert!(buffer.enter(0).now_or_never().is_none());
+        assert!(buffer.enter(1).now_or_never().is_some());
+        buffer.add(0);
+        buffer.add(0);
+        buffer.take(BOUND);
+        assert!(buffer.enter(5).now_or_never().is_some());
     }
 }

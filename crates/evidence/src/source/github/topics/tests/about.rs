@@ -2,9 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::calls;
-use super::*;
-use evidence_http::Call;
+use crate::source::github::repository::REPOSITORY;
+use crate::source::github::topics::branch_protection::branch::BRANCH;
+use crate::source::github::topics::branch_protection::classic::PROTECTION;
+use crate::source::github::topics::branch_protection::rules::RULES;
+use crate::source::github::topics::branch_protection::ruleset::RULESET;
+use crate::source::github::topics::codeowners::places::PLACES;
+use crate::source::github::topics::organization::answer::ORGANIZATION;
+use evidence_http::{AskedAbout, Call};
 
 /// What an answer to `call` at `label` is about instead; `None` if it counts.
 fn other<T>(call: &Call<T>, label: &str, redirected: bool, answer: &Value) -> Option<String> {
@@ -39,17 +44,13 @@ fn check<T>(call: &Call<T>, rest: &str, answer: impl Fn(&str) -> Value) {
 
 #[test]
 fn an_answer_with_an_address_is_about_that_address() {
+    check(&PROTECTION, "branches/main/protection", |url| json!({"url": url.split('?').next().unwrap()}));
     check(
-        &calls::PROTECTION,
-        "branches/main/protection",
-        |url| json!({"url": url.split('?').next().unwrap()}),
-    );
-    check(
-        &calls::BRANCH,
+        &BRANCH,
         "branches/main",
         |url| json!({"name": "main", "protected": false, "_links": {"self": url}}),
     );
-    let [place, root, _] = &calls::PLACES;
+    let [place, root, _] = &PLACES;
     for kind in ["file", "symlink", "submodule", "dir"] {
         check(
             &place.record,
@@ -84,7 +85,7 @@ fn an_answer_with_an_address_is_about_that_address() {
 
 #[test]
 fn an_answer_with_a_name_is_about_that_name() {
-    let [_, root, _] = &calls::PLACES;
+    let [_, root, _] = &PLACES;
     let (web, of_web) = ("/repos/acme/web", "/repos/acme/web/rules/branches/main?per_page=100");
     let rule = |kind: &str, source: &str| {
         json!([{"type": "deletion", "ruleset_source_type": "Enterprise",
@@ -103,21 +104,21 @@ fn an_answer_with_a_name_is_about_that_name() {
         ("Planet", "other", true, true),
     ] {
         for (redirect, counts) in [(false, counts), (true, redirected)] {
-            let found = other(&calls::RULES, of_web, redirect, &rule(kind, source));
+            let found = other(&RULES, of_web, redirect, &rule(kind, source));
             assert_eq!(found.is_none(), counts, "{kind} {source}: {found:?}");
-            let found = other(&calls::RULESET, "/repos/acme/web/rulesets/7", redirect, &set(kind, source));
+            let found = other(&RULESET, "/repos/acme/web/rulesets/7", redirect, &set(kind, source));
             assert_eq!(found.is_none(), counts, "{kind} {source}: {found:?}");
         }
     }
     for (name, counts) in [("acme/web", true), ("Acme/Web", true), ("acme/api", false), ("other/web", false)]
     {
-        let found = other(&calls::REPOSITORY, web, false, &json!({"id": 1, "full_name": name}));
+        let found = other(&REPOSITORY, web, false, &json!({"id": 1, "full_name": name}));
         assert_eq!(found.is_none(), counts, "{name}: {found:?}");
-        assert_eq!(other(&calls::REPOSITORY, web, true, &json!({"full_name": name})), None);
+        assert_eq!(other(&REPOSITORY, web, true, &json!({"full_name": name})), None);
     }
     for (login, counts) in [("acme", true), ("ACME", true), ("other", false), ("", false)] {
         for redirected in [false, true] {
-            let found = other(&calls::ORGANIZATION, "/orgs/acme", redirected, &json!({"login": login}));
+            let found = other(&ORGANIZATION, "/orgs/acme", redirected, &json!({"login": login}));
             assert_eq!(found.is_none(), counts, "{login}: {found:?}");
         }
     }
@@ -129,10 +130,10 @@ fn an_answer_with_a_name_is_about_that_name() {
     // Not named, or not comparable, as on the next page of a list.
     let nothing = json!({"type": "file", "content": ""});
     assert_eq!(other(&root.record, "/repos/acme/web/contents/CODEOWNERS", false, &nothing), None);
-    assert_eq!(other(&calls::RULES, of_web, false, &json!([{"type": "deletion"}])), None);
+    assert_eq!(other(&RULES, of_web, false, &json!([{"type": "deletion"}])), None);
     let next = "/repositories/1/rules/branches/main?page=2";
-    assert_eq!(other(&calls::RULES, next, false, &rule("Repository", "acme/web")), None);
-    assert_eq!(other(&calls::ORGANIZATION, "/orgs/acme", false, &json!({"id": 1})), None);
+    assert_eq!(other(&RULES, next, false, &rule("Repository", "acme/web")), None);
+    assert_eq!(other(&ORGANIZATION, "/orgs/acme", false, &json!({"id": 1})), None);
 }
 
 /// Hosts differ in whether they escape the slash of a branch.
@@ -141,15 +142,15 @@ fn escapes_do_not_matter() {
     let label = "/repos/acme/web/branches/release%2F1%20%231/protection";
     for (branch, counts) in [("release%2F1%20%231", true), ("release/1 #1", true), ("release%2f2", false)] {
         let url = json!({"url": format!("https://h/repos/acme/web/branches/{branch}/protection")});
-        assert_eq!(other(&calls::PROTECTION, label, false, &url).is_none(), counts, "{branch}");
+        assert_eq!(other(&PROTECTION, label, false, &url).is_none(), counts, "{branch}");
     }
     let (label, url) = ("/repos/acme/web/branches/x%252Fy/protection", "https://h/repos/acme/web/branches");
     for (branch, counts) in [("x%2Fy", true), ("x%252Fy", true), ("x/y", false)] {
         let url = json!({"url": format!("{url}/{branch}/protection")});
-        assert_eq!(other(&calls::PROTECTION, label, false, &url).is_none(), counts, "{branch}");
+        assert_eq!(other(&PROTECTION, label, false, &url).is_none(), counts, "{branch}");
     }
     let url = json!({"url": "https://h/repos/acme/api/branches/main/protection"});
-    let text = other(&calls::PROTECTION, "/repos/acme/web/branches/main/protection", false, &url);
+    let text = other(&PROTECTION, "/repos/acme/web/branches/main/protection", false, &url);
     let expected = "acme/api/branches/main/protection instead of acme/web/branches/main/protection";
     assert_eq!(text.as_deref(), Some(expected));
 }
