@@ -294,6 +294,8 @@ fn every_warning_has_a_row() {
 fn folder(kind: &SourceKind) -> &'static str {
     match kind.name.id() {
         "codehost" => "github",
+        "cloud" => "aws",
+        "altcloud" => "google",
         other => other,
     }
 }

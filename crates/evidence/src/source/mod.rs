@@ -8,12 +8,12 @@
 //!
 //! These are traits because a run keeps sources of different kinds in one list.
 
-pub mod altcloud;
-pub mod cloud;
+pub mod aws;
 mod connect_error;
 pub mod endpoint;
 mod estimate;
 pub mod github;
+pub mod google;
 pub mod place;
 mod plan;
 
@@ -56,7 +56,7 @@ macro_rules! kinds {
 }
 
 // To add a source, add its folder and list its name here.
-kinds![github, cloud, altcloud];
+kinds![github, aws, google];
 
 /// The static description of a source.
 pub struct SourceKind {

@@ -84,7 +84,7 @@ fn nothing_is_asked_twice_and_nothing_but_what_is_documented() {
     assert_eq!(asked.iter().map(|(action, times)| (action.as_str(), *times)).collect::<Vec<_>>(), expected);
     assert_eq!(collected.account.requests, 10);
     assert!(server.violations().is_empty());
-    let documented: Vec<&str> = evidence::source::cloud::KIND.calls.iter().map(|call| call.name).collect();
+    let documented: Vec<&str> = evidence::source::aws::KIND.calls.iter().map(|call| call.name).collect();
     for request in server.requests() {
         assert_eq!((request.method.as_str(), request.status), ("POST", Some(200)));
         assert!(documented.contains(&request.action.as_deref().unwrap()), "{request:?}");

@@ -1,6 +1,6 @@
 //! Constructors for items of a collection, shared by every part of this source.
 
-use super::NAME;
+use super::config::NAME;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
 use crate::source::CollectionItem;
 use evidence_http::{Asked, single_line};

@@ -15,21 +15,20 @@ use super::advice::{api_error, connection, exchange_error, not_the_customers};
 use super::answer::says_scopes;
 use super::api::Api;
 use super::calls::EVENTS;
-use super::config::AltCloudConfig;
+use super::config::{AltCloudConfig, NAME};
 use super::dialect::TokenExchange;
 use super::interpret::why;
-use super::listing::{ListingError, Period, Recorded, Whose};
+use super::listing::{ListingError, Period, Whose};
 use super::scopes::OAuthScope;
 use super::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
-use super::wire::{Activity, TokenAnswer};
-use super::{AltCloudSession, NAME};
+use super::session::{AltCloudSession, Firsts};
+use super::wire::TokenAnswer;
 use crate::clock;
 use crate::env::Env;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Client, ClientSettings, Meta, Proxy};
-use evidence_rules::altcloud::record::{Role, User};
+use evidence_http::{Client, ClientSettings, Proxy};
 
 /// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -39,26 +38,6 @@ pub(super) const REQUESTS_PER_MINUTE: u32 = 1_200;
 
 /// How many days the provider keeps the log.
 const LOG_DAYS: i64 = 180;
-
-/// The first pages that were read.
-pub(super) struct Firsts {
-    /// The users, for the customer or each domain.
-    pub(super) users: Vec<(Whose, Recorded<User>)>,
-    /// The roles.
-    pub(super) roles: Option<Recorded<Role>>,
-    /// The log, for the first event.
-    pub(super) events: Option<Recorded<Activity>>,
-}
-
-impl Firsts {
-    /// The answers.
-    fn metas(&self) -> impl Iterator<Item = &Meta> {
-        let users = self.users.iter().filter_map(|(_, (first, _))| Some(&first.as_ref().ok()?.meta));
-        let roles = self.roles.iter().filter_map(|(first, _)| Some(&first.as_ref().ok()?.meta));
-        let events = self.events.iter().filter_map(|(first, _)| Some(&first.as_ref().ok()?.meta));
-        users.chain(roles).chain(events)
-    }
-}
 
 /// The service account that the configured variable names.
 pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {

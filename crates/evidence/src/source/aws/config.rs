@@ -18,6 +18,7 @@ use self::keys::{
 use super::endpoint::Region;
 use super::scope;
 use crate::config::controls::{self, controls_of, served_by};
+use crate::observation::SourceName;
 use crate::source::Configured;
 use evidence_http::single_line;
 use evidence_rules::cloud as rules;
@@ -28,6 +29,9 @@ use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
 use evidence_settings::problem::{Complaint, Place};
 use evidence_settings::secret::quote;
+
+/// The name of this source.
+pub const NAME: SourceName = SourceName::new("cloud");
 
 /// The variable that replaces `region` if neither it nor `regions` is set.
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";

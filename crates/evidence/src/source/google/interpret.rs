@@ -5,8 +5,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use super::NAME;
 use super::answer::says_disabled;
+use super::config::NAME;
 use super::listing::{Listing, ListingError, Period, Whose};
 use super::wire::Activity;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};

@@ -157,7 +157,7 @@ impl fmt::Debug for Credentials {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::cloud::endpoint::Service;
+    use crate::source::aws::endpoint::Service;
     use url::Url;
 
     fn request(body: &str) -> Request {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn endpoint() -> ServiceEndpoint {
-        let region = crate::source::cloud::endpoint::Region::new("us-east-1").unwrap();
+        let region = crate::source::aws::endpoint::Region::new("us-east-1").unwrap();
         ServiceEndpoint::new(Service::Sts, &region, None).unwrap()
     }
 

@@ -27,13 +27,12 @@ mod login;
 mod place;
 mod regions;
 mod scope;
+mod session;
 mod sign;
 mod subject;
 mod trails;
 mod wire;
 mod xml;
-
-use std::sync::Arc;
 
 use evidence_bundle::document::{Identity, Warning};
 use futures_util::FutureExt;
@@ -42,10 +41,9 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use self::account::Opened;
-use self::api::Hosts;
-use self::config::{AccountConfig, CloudConfig};
+use self::config::{AccountConfig, CloudConfig, NAME};
 use self::endpoint::{Service, ServiceEndpoint};
-use self::wire::Caller;
+use self::session::CloudSession;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
     estimate,
@@ -55,9 +53,6 @@ use crate::observation::SourceName;
 use crate::origin::Origin;
 use evidence_rules::rule::Rule;
 use evidence_text::saturating_u64;
-
-/// The name of this source.
-pub const NAME: SourceName = SourceName::new("cloud");
 
 /// The static description of this source.
 pub static KIND: SourceKind = SourceKind {
@@ -140,16 +135,6 @@ impl Configured for CloudConfig {
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
         async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
-}
-
-/// Accounts of a provider that accepted the credentials.
-pub struct CloudSession {
-    config: Arc<CloudConfig>,
-    hosts: Arc<Hosts>,
-    /// The identity of the credentials; with several accounts, of the caller that assumes the roles.
-    caller: Caller,
-    accounts: Vec<Opened>,
-    warnings: Vec<Warning>,
 }
 
 impl Session for CloudSession {

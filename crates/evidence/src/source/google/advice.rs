@@ -2,9 +2,9 @@
 //!
 //! Nothing here sends a request. No text contains a part of a credential.
 
-use super::NAME;
 use super::answer::says_disabled;
 use super::config::AltCloudConfig;
+use super::config::NAME;
 use super::listing::ListingError;
 use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;

@@ -4,11 +4,12 @@ use futures_util::future::{join, join_all, join3};
 
 use super::api::Api;
 use super::calls::EVENTS;
+use super::connect;
 use super::interpret::{self, Users};
 use super::listing::{Listing, ListingError, Recorded};
 use super::scopes::OAuthScope;
+use super::session::AltCloudSession;
 use super::wire::Activity;
-use super::{AltCloudSession, connect};
 use crate::source::{CollectionItem, Configured, Member, PopulationScope};
 use evidence_bundle::document;
 use evidence_rules::altcloud::record::{Assignment, Role, User};

@@ -1,10 +1,10 @@
 //! The regions of an account beside those that are enabled: what the configuration leaves out.
 
-use super::CloudSession;
 use super::account::{Account, Opened};
 use super::calls::DESCRIBE_REGIONS;
 use super::collect::REGION;
 use super::endpoint::Region;
+use super::session::CloudSession;
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_text::saturating_u64;

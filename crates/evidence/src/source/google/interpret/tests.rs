@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::source::altcloud::calls::EVENTS;
-use crate::source::altcloud::scopes::OAuthScope;
-use crate::source::altcloud::wire;
+use crate::source::google::calls::EVENTS;
+use crate::source::google::scopes::OAuthScope;
+use crate::source::google::wire;
 use evidence_http::Meta;
 use evidence_http::{FailureKind, RequestFailure};
 use evidence_rules::field::Field;

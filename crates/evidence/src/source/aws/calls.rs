@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::NAME;
+use super::config::NAME;
 use super::endpoint::{Protocol, Region, Service};
 use super::found::observation;
 use super::subject;

@@ -10,11 +10,11 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
-use super::NAME;
 use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_REGIONS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
 };
+use super::config::NAME;
 use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};

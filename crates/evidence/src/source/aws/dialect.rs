@@ -109,8 +109,8 @@ impl Dialect for CloudDialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::cloud::endpoint::{Region, Service};
-    use crate::source::cloud::sign::Credentials;
+    use crate::source::aws::endpoint::{Region, Service};
+    use crate::source::aws::sign::Credentials;
     use evidence_http::retry::RefusalCause;
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 

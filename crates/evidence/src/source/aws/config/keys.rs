@@ -7,7 +7,7 @@ use evidence_settings::secret::quote;
 
 /// The key of this source.
 pub(crate) static KEY: Key = Key {
-    name: super::super::NAME.id(),
+    name: super::NAME.id(),
     presence: Presence::Optional,
     shape: Shape::Section(&SECTION),
     summary: SECTION.summary,

@@ -22,6 +22,7 @@ mod listing;
 mod place;
 mod scopes;
 mod service_account;
+mod session;
 mod subject;
 mod wire;
 
@@ -31,12 +32,11 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
-use self::access::Access;
 use self::calls::{ACTIVITIES, EVENTS};
-use self::config::AltCloudConfig;
-use self::connect::Firsts;
-use self::listing::{Period, Recorded};
+use self::config::{AltCloudConfig, NAME};
+use self::listing::Recorded;
 use self::scopes::OAuthScope;
+use self::session::AltCloudSession;
 use self::wire::Activity;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Session, SessionSummary, SourceKind, Surroundings,
@@ -48,9 +48,6 @@ use crate::origin::{NamedBy, Origin};
 use evidence_rules::altcloud::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use evidence_rules::rule::Rule;
 use evidence_text::saturating_u64;
-
-/// The name of this source.
-pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// This source.
 pub static KIND: SourceKind = SourceKind {
@@ -117,19 +114,6 @@ impl Configured for AltCloudConfig {
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
         async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
-}
-
-/// A workspace that granted a token and showed at least one of its parts.
-pub struct AltCloudSession {
-    config: AltCloudConfig,
-    access: Access,
-    /// The delegated scopes.
-    scopes: Vec<OAuthScope>,
-    /// The required scopes that are not delegated, with the provider's message.
-    refused: Vec<(OAuthScope, String)>,
-    firsts: Firsts,
-    period: Period,
-    warnings: Vec<Warning>,
 }
 
 impl Session for AltCloudSession {

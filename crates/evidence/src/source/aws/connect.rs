@@ -17,14 +17,14 @@ use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_REGIONS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY,
 };
-use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, REGION_VARIABLE};
+use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, NAME, REGION_VARIABLE};
 use super::endpoint::{Region, Service};
 use super::found::host_error;
 use super::interpret::{self, ReadResult, Unread, words};
 use super::scope::common_beginning;
+use super::session::CloudSession;
 use super::sign::{ACCESS_KEY_ID, CredentialError, Credentials, SECRET_ACCESS_KEY, SESSION_TOKEN};
 use super::wire::{Caller, LogGroupPage};
-use super::{CloudSession, NAME};
 use crate::clock;
 use crate::credential;
 use crate::env::Env;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use url::Url;
 
 use crate::config::controls::{self, controls_of, served_by};
+use crate::observation::SourceName;
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::altcloud as rules;
@@ -16,6 +17,9 @@ use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
+
+/// The name of this source.
+pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// The provider's own address.
 pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
@@ -68,7 +72,7 @@ impl AltCloudConfig {
 
 /// The key of this source.
 pub(crate) static KEY: Key = Key {
-    name: super::NAME.id(),
+    name: NAME.id(),
     presence: Presence::Optional,
     shape: Shape::Section(&SECTION),
     summary: SECTION.summary,

@@ -19,14 +19,15 @@ use super::calls::{
     Action, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY, GET_ACCOUNT_SUMMARY, GET_EVENT_SELECTORS,
     GET_TRAIL_STATUS,
 };
+use super::config::NAME;
 use super::connect::no_address;
 use super::elsewhere::not_delivering;
 use super::endpoint::{Region, Service};
 use super::found::{host_error, not_asked, not_found, observation, unread_reason};
 use super::interpret::{self, Policy, ReadResult, Unread};
 use super::log_groups::RegionGroups;
+use super::session::CloudSession;
 use super::trails::{self, Known, TrailHome};
-use super::{CloudSession, NAME};
 use crate::observation::{Inspection, Observation, Seen};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
