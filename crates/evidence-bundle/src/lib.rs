@@ -32,9 +32,6 @@ pub use read::{
     Expectations, Failure, Intact, Limits, NewerBundle, Reason, UntrustedBundle, VerifiedBundle, VerifyError,
 };
 pub use trust::TrustRoot;
+pub use version::BUNDLE_VERSION;
 #[cfg(feature = "sign")]
 pub use write::{Entry, SignedBundle, UnsignedBundle};
-
-/// The version of the bundle format that this crate writes (`bundle_version` in the manifest). [`version::KNOWN`] lists
-/// those that it reads.
-pub const BUNDLE_VERSION: &str = version::NEWEST.version;

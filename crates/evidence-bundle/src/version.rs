@@ -32,6 +32,10 @@ pub const NEWEST: &FormatVersion = {
     newest
 };
 
+/// The version of the bundle format that this crate writes (`bundle_version` in the manifest). [`KNOWN`] lists those that
+/// it reads.
+pub const BUNDLE_VERSION: &str = NEWEST.version;
+
 /// How a `bundle_version` relates to this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Age {

@@ -7,6 +7,7 @@
 mod documents;
 mod frame;
 mod kept;
+mod origin;
 mod page;
 mod readme;
 mod table;
@@ -20,9 +21,6 @@ use evidence_bundle::path::{
 pub use documents::{Documents, Unknown};
 pub use frame::{as_signed, with_inner_links, without_links};
 pub use kept::{Kept, Signed};
-
-/// The address of the project, where rules, formats and releases are documented.
-const PROJECT: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// The paths of the auditor's files, in the order of the archive.
 pub const VIEWS: [&str; 7] =

@@ -8,9 +8,8 @@ use evidence_bundle::path::{POPULATION, SCOPE};
 use evidence_view::{sanitized, scope};
 use serde::de::IgnoredAny;
 
-use crate::PROJECT;
 use crate::documents::{Documents, head, whole};
-use crate::page::purpose;
+use crate::origin::{PROJECT, purpose};
 
 /// The column of the values.
 const VALUE: usize = 15;

@@ -1,5 +1,6 @@
 //! The tables for spreadsheets. Every row names its organization and bundle, so that a copied row keeps its origin.
 
+mod begin;
 mod events;
 mod observations;
 mod requests;
@@ -8,30 +9,15 @@ use std::io::{self, Write};
 
 use evidence_bundle::document::{ArtifactRecord, Check, Member};
 use evidence_bundle::path::{MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION};
-use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Table};
+use evidence_view::csv::{CheckRow, Table};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _};
 
+use self::begin::{ORIGIN, Origin, mark};
 use self::requests::Requests;
-use crate::documents::{Documents, head, rows, unknown};
+use crate::documents::{Documents, rows, unknown};
 
 pub(crate) use self::events::events;
 pub(crate) use self::observations::observations;
-
-/// The columns that every table ends with.
-const ORIGIN: [&str; 2] = ["organization", "bundle_id"];
-
-/// The cells of [`ORIGIN`].
-struct Origin(String, String);
-
-impl Origin {
-    fn of(documents: &dyn Documents) -> io::Result<Origin> {
-        head(documents).map(|manifest| Origin(manifest.organization, manifest.bundle_id))
-    }
-
-    fn cells(&self) -> [&str; 2] {
-        [&self.0, &self.1]
-    }
-}
 
 /// `derived/checks.csv`: the columns of every table of checks, and the requests behind the evidence.
 pub(crate) fn checks(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
@@ -86,31 +72,4 @@ pub(crate) fn population(documents: &dyn Documents, out: &mut dyn Write) -> io::
     let mut table = Table::with::<9, Member>(out, &ORIGIN)?;
     rows(documents, POPULATION, "members", |row: Member| table.row_with(&row, &origin.cells()))?;
     table.finish().map(|_| ())
-}
-
-/// Begins a table with a UTF-8 byte-order mark if one of its documents has a character outside ASCII.
-fn mark(documents: &dyn Documents, paths: &[&str], out: &mut dyn Write) -> io::Result<()> {
-    for path in paths {
-        if !is_ascii(documents, path)? {
-            return out.write_all(BYTE_ORDER_MARK.as_bytes());
-        }
-    }
-    Ok(())
-}
-
-fn is_ascii(documents: &dyn Documents, path: &str) -> io::Result<bool> {
-    let mut is_ascii = true;
-    documents.open(path, &mut |contents| {
-        let mut buffer = [0; 8 << 10];
-        loop {
-            let bytes = match contents.read(&mut buffer) {
-                Ok(0) => return Ok(()),
-                Ok(read) => buffer.get(..read).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            is_ascii &= bytes.is_ascii();
-        }
-    })?;
-    Ok(is_ascii)
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::EvidenceReference;
+use super::normalized::EvidenceReference;
 
 /// The hints. The list is a parameter so that a writer can stream it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

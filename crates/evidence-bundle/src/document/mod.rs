@@ -13,12 +13,11 @@ mod population;
 mod rows;
 mod run;
 mod scope;
+mod status;
 
-use std::fmt;
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::lines::Lines;
 pub use hints::{Category, Hint, Hints, Severity};
@@ -32,24 +31,10 @@ pub use population::{Member, Population, Scope, SourcePopulation};
 pub use rows::{FallibleRows, Rows};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
 pub use scope::{RuleRecord, ScopeRecord, SourceScope};
+pub use status::{LACKING_REASONS, Status, is_lacking};
 
 /// The schema version of the documents under `derived/` as this crate writes them.
 pub const SCHEMA_VERSION: &str = crate::version::NEWEST.schema_version;
-
-/// The reasons for which a check is not verifiable because the run lacks access or information. Such a check makes a
-/// bundle incomplete, as an error or an exclusion does.
-pub const LACKING_REASONS: [&str; 5] = [
-    "permission_denied",
-    "sso_required",
-    "two_factor_not_visible",
-    "population_incomplete",
-    "region_not_enabled",
-];
-
-/// Whether the run lacks something for a check; see [`LACKING_REASONS`].
-pub fn is_lacking(status: Status, reason: &str) -> bool {
-    status == Status::NotVerifiable && LACKING_REASONS.contains(&reason)
-}
 
 /// A document that every bundle has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,41 +78,6 @@ impl Document {
             Document::Population => crate::path::POPULATION,
             Document::Scope => crate::path::SCOPE,
         }
-    }
-}
-
-/// What was found about a control or a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// The evidence was read and meets the rule.
-    Pass,
-    /// The evidence was read and does not meet the rule.
-    Fail,
-    /// The evidence could not be read, so nothing is said.
-    NotVerifiable,
-    /// The rule does not apply to the subject.
-    NotApplicable,
-}
-
-impl Status {
-    /// Every status, in the order in which they are counted.
-    pub const ALL: [Status; 4] = [Status::Pass, Status::Fail, Status::NotVerifiable, Status::NotApplicable];
-
-    /// The status as documents write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Status::Pass => "pass",
-            Status::Fail => "fail",
-            Status::NotVerifiable => "not_verifiable",
-            Status::NotApplicable => "not_applicable",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

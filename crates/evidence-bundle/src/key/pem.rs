@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::{KeyError, KeyKind};
+use super::error::KeyError;
+use super::kind::KeyKind;
 
 /// A block of a PEM text.
 pub(super) struct Block<'a> {

@@ -9,7 +9,15 @@ use pkcs8::spki::SubjectPublicKeyInfoRef;
 use sha2::{Digest as _, Sha256};
 
 use super::pem::{self, Block};
-use super::{KeyError, KeyId, KeyKind, SIGNATURE_BYTES, is_ssh_algorithm, kind_of, ssh_kind};
+use super::error::KeyError;
+use super::id::KeyId;
+use super::kind::{KeyKind, is_ssh_algorithm, kind_of, ssh_kind};
+
+/// The name of the only signature algorithm, as documents write it.
+pub const ALGORITHM: &str = "Ed25519";
+
+/// The bytes of a signature: 64 (RFC 8032, section 5.1.6).
+pub const SIGNATURE_BYTES: usize = 64;
 
 /// The DER of an Ed25519 SubjectPublicKeyInfo up to its 32 key bytes (RFC 8410, section 4): there is only one form.
 const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];

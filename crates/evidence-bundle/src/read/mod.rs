@@ -140,7 +140,7 @@ pub struct Intact {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "made by a newer evidence (bundle version {version}; this program reads up to {}); update to verify",
-    crate::BUNDLE_VERSION
+    crate::version::BUNDLE_VERSION
 )]
 #[non_exhaustive]
 pub struct NewerBundle {

@@ -1,8 +1,9 @@
 //! The allowed-signers file of OpenSSH (ssh-keygen(1), "ALLOWED SIGNERS"):
 //! `principals [options] key-type base64-key [comment]`, one per line.
 
+use super::error::{SignerLineError, TrustError};
+use super::key::{NAMESPACE, TrustedKey};
 use super::signer_options::{self, Options};
-use super::{NAMESPACE, SignerLineError, TrustError, TrustedKey};
 use crate::key::{PublicKey, is_ssh_algorithm};
 
 /// The keys of the lines that count for bundles.

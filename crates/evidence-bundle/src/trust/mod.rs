@@ -3,152 +3,18 @@
 //! Trust always comes from outside the bundle. This module never opens a file; callers pass in the contents.
 
 mod allowed_signers;
+mod error;
+mod key;
+mod pin;
 mod revoked;
 mod signer_options;
 
-use std::fmt;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
+pub use error::{SignerLineError, TrustError};
+pub use key::{NAMESPACE, TrustedKey};
 pub use revoked::{Revocation, RevokedError};
 
-use crate::key::{KeyError, KeyId, PublicKey};
-
-/// The namespace that an allowed-signers line must name to count for bundles.
-pub const NAMESPACE: &str = "evidence-bundle";
-
-/// A trusted key, the source of the trust, and the key's validity.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrustedKey {
-    /// The source of the trust, for messages: a file's name, a line, a principal.
-    pub label: String,
-    /// The key.
-    pub key: PublicKey,
-    /// The first Unix second at which the key is valid.
-    pub valid_after: Option<i64>,
-    /// The last Unix second at which the key is valid.
-    pub valid_before: Option<i64>,
-}
-
-impl TrustedKey {
-    /// Whether the key is valid at this Unix second. Both ends are inclusive, as in OpenSSH.
-    pub fn is_valid_at(&self, time: i64) -> bool {
-        self.valid_after.is_none_or(|after| after <= time)
-            && self.valid_before.is_none_or(|before| time <= before)
-    }
-}
-
-/// A pinned fingerprint: it trusts the key that a bundle names if the fingerprint matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Pin {
-    KeyId(KeyId),
-    Ssh(String),
-}
-
-impl Pin {
-    /// Reads a fingerprint of either form.
-    fn parse(text: &str) -> Result<Pin, TrustError> {
-        let is_digest = |base64: &&str| STANDARD_NO_PAD.decode(base64).is_ok_and(|digest| digest.len() == 32);
-        match text.strip_prefix("SHA256:").filter(is_digest) {
-            Some(_) => Ok(Pin::Ssh(text.to_owned())),
-            None => {
-                text.parse().map(Pin::KeyId).map_err(|_| TrustError::Fingerprint { text: text.to_owned() })
-            }
-        }
-    }
-
-    fn matches(&self, key: &PublicKey) -> bool {
-        match self {
-            Pin::KeyId(id) => *id == key.key_id(),
-            Pin::Ssh(fingerprint) => *fingerprint == key.ssh_fingerprint(),
-        }
-    }
-}
-
-impl fmt::Display for Pin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Pin::KeyId(id) => write!(f, "fingerprint {id}"),
-            Pin::Ssh(fingerprint) => write!(f, "fingerprint {fingerprint}"),
-        }
-    }
-}
-
-/// Why an input is not a trust root.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TrustError {
-    /// The key of a public key file cannot be used.
-    #[error("{label}")]
-    Key {
-        /// The label of the file.
-        label: String,
-        /// What is wrong with the key.
-        source: KeyError,
-    },
-    /// A line of an allowed-signers file cannot be used.
-    #[error("{label}, line {line}")]
-    Line {
-        /// The label of the file.
-        label: String,
-        /// The number of the line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        source: SignerLineError,
-    },
-    /// An allowed-signers file is not UTF-8 text.
-    #[error("{label}: not UTF-8 text")]
-    NotText {
-        /// The label of the file.
-        label: String,
-    },
-    /// An allowed-signers file names no key for bundles.
-    #[error(
-        "{label}: no line trusts a key for bundles (a line needs the option namespaces=\"{NAMESPACE}\" and a principal that \
-         it does not negate)"
-    )]
-    NoSigner {
-        /// The label of the file.
-        label: String,
-    },
-    /// A fingerprint has neither of the two forms.
-    #[error("{text:?} is not a fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)")]
-    Fingerprint {
-        /// The text.
-        text: String,
-    },
-}
-
-/// What is wrong with a line of an allowed-signers file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SignerLineError {
-    /// The line ends before its key.
-    #[error("the line ends before its key")]
-    Incomplete,
-    /// A quotation mark is not closed.
-    #[error("a quotation mark is not closed")]
-    Quote,
-    /// An option is unknown.
-    #[error("unknown option {0:?}")]
-    UnknownOption(String),
-    /// An option is repeated.
-    #[error("option {0:?} is repeated")]
-    BadOption(String),
-    /// The value of an option has no quotation marks, which OpenSSH demands.
-    #[error("the value of {0:?} needs quotation marks: name=\"value\"")]
-    Unquoted(String),
-    /// A time has none of the forms that OpenSSH knows, or does not exist.
-    #[error("{0:?} is not a time of the form YYYYMMDD[HHMM[SS]][Z]")]
-    BadTime(String),
-    /// `valid-before` is not later than `valid-after`.
-    #[error("valid-before is not later than valid-after")]
-    EmptyWindow,
-    /// The line trusts a certificate authority, but bundles carry keys, not certificates.
-    #[error("cert-authority is not supported: a bundle carries a key, not a certificate")]
-    CertificateAuthority,
-    /// The key cannot be used.
-    #[error(transparent)]
-    Key(KeyError),
-}
+use self::pin::Pin;
+use crate::key::PublicKey;
 
 /// What a trust root says about a key at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::fmt;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{Pin, TrustError};
+use super::error::TrustError;
+use super::pin::Pin;
 
 /// The most problems to name; a file with more is something else.
 const NAMED: usize = 20;

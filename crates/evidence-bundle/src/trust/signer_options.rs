@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::SignerLineError;
+use super::error::SignerLineError;
 
 /// The options of a line.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -8,12 +8,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::json;
-
-use super::{RequestId, Service};
-use crate::id::OrganizationId;
-use crate::secret::ApiKey;
-use crate::store::{Action, NewAudit, Outcome};
+use crate::store::Action;
 
 /// How many records can be written at once after a quiet time.
 const BURST: usize = 100;
@@ -30,7 +25,7 @@ pub enum Attempt {
 }
 
 impl Attempt {
-    fn action(self) -> Action {
+    pub(super) fn action(self) -> Action {
         match self {
             Attempt::Key => Action::KeyRefuse,
             Attempt::SignIn => Action::SessionRefuse,
@@ -54,11 +49,11 @@ struct Minute {
 
 /// The contents of a record.
 #[derive(Debug, PartialEq, Eq)]
-struct Counted {
-    attempt: Attempt,
+pub(super) struct Counted {
+    pub(super) attempt: Attempt,
     /// `None` for the sum over addresses without their own record.
-    address: Option<String>,
-    attempts: u64,
+    pub(super) address: Option<String>,
+    pub(super) attempts: u64,
 }
 
 impl Attempts {
@@ -72,7 +67,7 @@ impl Attempts {
     }
 
     /// Counts an attempt; `true` if it gets its own record.
-    fn count(&self, attempt: Attempt, address: IpAddr) -> bool {
+    pub(super) fn count(&self, attempt: Attempt, address: IpAddr) -> bool {
         let mut minute = self.locked();
         let name = (attempt, network(address));
         if let Some(more) = minute.named.get_mut(&name) {
@@ -89,7 +84,7 @@ impl Attempts {
     }
 
     /// Ends the minute and returns the counts without a record.
-    fn end(&self) -> Vec<Counted> {
+    pub(super) fn end(&self) -> Vec<Counted> {
         let mut minute = self.locked();
         let mut counted = Vec::new();
         let named = std::mem::take(&mut minute.named);
@@ -116,7 +111,7 @@ impl Attempts {
     }
 
     /// Adds a count back that could not be written.
-    fn unwritten(&self, counted: &Counted) {
+    pub(super) fn unwritten(&self, counted: &Counted) {
         self.locked().add(counted.attempt, counted.attempts);
     }
 }
@@ -135,46 +130,6 @@ fn network(address: IpAddr) -> IpAddr {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
             IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-    }
-}
-
-impl Service {
-    /// Records or counts a refused key. Keeps only the prefix of `tried`, and only if it has the form of a key.
-    pub async fn refused(&self, attempt: Attempt, request: &RequestId, client: IpAddr, tried: &str) {
-        if !self.inner.attempts.count(attempt, client) {
-            return;
-        }
-        let prefix = ApiKey::parse(tried).map(|key| key.prefix().to_owned()).unwrap_or_default();
-        let (service, request) = (self.clone(), request.clone());
-        let counted = Counted { attempt, address: Some(client.to_string()), attempts: 1 };
-        // In a separate task, so that a client cannot avoid the record by closing the connection.
-        let record = tokio::spawn(async move { service.write(&counted, &prefix, &request.0).await });
-        let _ = record.await;
-    }
-
-    /// Records the counts since the last call. Call it every minute and before the program ends.
-    pub async fn end_minute(&self) {
-        for counted in self.inner.attempts.end() {
-            self.write(&counted, "", "").await;
-        }
-    }
-
-    async fn write(&self, counted: &Counted, target: &str, request_id: &str) {
-        let record = NewAudit {
-            organization: &OrganizationId::platform(),
-            at: self.inner.clock.now(),
-            actor: format!("address:{}", counted.address.as_deref().unwrap_or("other")),
-            action: counted.attempt.action(),
-            target,
-            outcome: Outcome::Refused,
-            detail: json!({ "attempts": counted.attempts }),
-            request_id,
-        };
-        if let Err(error) = self.note(record).await {
-            self.inner.attempts.unwritten(counted);
-            let cause = error.causes();
-            tracing::warn!(cause, "failed to record refused keys; they stay in the count");
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::Service;
+use super::platform::Service;
+use super::probe::Probe;
 use crate::error::Error;
 use crate::spool::Patience;
 
@@ -17,16 +17,6 @@ const FRESH: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Large enough that no file system stores it inside the inode.
 const OBJECT: &[u8] = &[b'.'; 4_096];
-
-/// The last result and its time.
-pub(super) type LastProbe = Mutex<Option<(Instant, Probe)>>;
-
-/// The result of a check.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Probe {
-    refused: bool,
-    failed: Vec<String>,
-}
 
 impl Service {
     /// Checks that the database and the storage accept writes.

@@ -61,8 +61,6 @@ pub struct Verification {
     pub detail: Option<String>,
 }
 
-/// How many verifications of stored bundles may wait; one organization gets at most half.
-pub(super) const VERIFICATIONS: usize = 64;
 /// The most tags of one bundle.
 const TAGS: usize = 32;
 /// The longest retention, a hundred years.

@@ -15,10 +15,6 @@ use crate::role::Capability;
 use crate::store::BundleRow;
 use crate::verify;
 
-/// How many pages may be in progress at once; one organization gets at most half. Bounds the memory of all pages
-/// together.
-pub(super) const PAGES: usize = 64;
-
 /// A page's share of the platform, held until its last byte is sent.
 #[derive(Debug)]
 pub struct PageShare {

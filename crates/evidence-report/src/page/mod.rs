@@ -28,8 +28,8 @@ use self::population::Population;
 use self::questions::{Parts, Question};
 use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
-use crate::PROJECT;
 use crate::documents::{Documents, head, whole};
+use crate::origin::{PROJECT, purpose};
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
 #[derive(Template)]
@@ -142,14 +142,6 @@ impl Title {
     fn footer_id(&self) -> Option<&str> {
         let plain = |id: &&str| id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         Some(self.bundle_id.as_str()).filter(plain)
-    }
-}
-
-/// What evidence for this framework is for, and what it is not: the page looks like a report of an auditor.
-pub(crate) fn purpose(framework: &str) -> String {
-    match framework {
-        "soc2_type1" => "for a SOC 2 Type 1 examination; not a SOC 2 report".to_owned(),
-        _ => sanitized(&format!("for {framework}; not an auditor's report")),
     }
 }
 

@@ -8,8 +8,8 @@ use evidence_bundle::path::{MANIFEST, OBSERVATIONS};
 use evidence_view::csv::{Row, Table, checksum};
 use serde::Deserialize;
 
+use super::begin::{ORIGIN, Origin, mark};
 use super::requests::{self, Requests};
-use super::{ORIGIN, Origin, mark};
 use crate::documents::{Documents, rows};
 
 /// The type of the artifacts that hold events.

@@ -7,7 +7,7 @@ use evidence_bundle::document::{AskedRecord, ObservationRecord, Outcome};
 use evidence_bundle::path::{MANIFEST, OBSERVATIONS};
 use evidence_view::csv::{Row, Table};
 
-use super::{ORIGIN, Origin, mark};
+use super::begin::{ORIGIN, Origin, mark};
 use crate::documents::{Documents, rows};
 
 /// `derived/observations.csv`
