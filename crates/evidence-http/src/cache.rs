@@ -11,6 +11,7 @@
 //! after the damage. A run never resumes from a damaged file, since the lost part may say that the run ended. A file
 //! that was cut between two entries looks the same as that of a killed run.
 
+mod answer;
 mod file;
 mod index;
 mod journal;
@@ -24,15 +25,15 @@ use evidence_screen::{Confidence, Screen};
 use jiff::Timestamp;
 use ring::hmac;
 
+pub use self::answer::{CacheKey, CachedAnswer};
 pub use self::file::directory;
-use self::file::{SUFFIX, open_private, sweep};
+use self::file::{KEPT_SECONDS, SUFFIX, open_private, sweep};
 use self::index::{Index, key};
 use self::journal::{AnswerEntry, EntryHead};
 
-/// How long the cache keeps an answer that no run asks for, and a file that no run opens.
-const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 /// Bytes of outdated entries that are not worth a clean-up.
 const TOLERATED: u64 = 4 * 1024 * 1024;
+
 /// Whose answers the cache keeps.
 #[derive(Clone, Copy)]
 pub struct CacheOwner<'a> {
@@ -61,36 +62,6 @@ pub enum Purpose {
         /// Whether that collection would resume a killed one.
         resume: bool,
     },
-}
-
-/// A question to the host.
-#[derive(Debug, Clone, Copy)]
-pub struct CacheKey<'a> {
-    /// Path and query below the API's base.
-    pub path: &'a str,
-    /// The representation that the request accepts.
-    pub accept: &'a str,
-}
-
-/// An answer of the host, as the cache keeps it.
-#[derive(Debug, Clone)]
-pub struct CachedAnswer {
-    /// When it came, or when the resumed run last confirmed it.
-    pub at: Timestamp,
-    /// Its status: 200, 404, or 304 if it was confirmed.
-    pub status: u16,
-    /// Its entity tag.
-    pub etag: Option<String>,
-    /// The host's id for the request.
-    pub request_id: Option<String>,
-    /// The words of a refusal.
-    pub message: Option<String>,
-    /// Significant headers that came with it, by name, in lower case.
-    pub headers: Vec<String>,
-    /// What the source uses of the answer.
-    pub record: Vec<u8>,
-    /// Whether a run that resumes this one may take it over.
-    pub resumable: bool,
 }
 
 /// The answers of one host to one account about one organization.

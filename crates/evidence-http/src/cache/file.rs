@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 use evidence_os::{file, place};
 use jiff::Timestamp;
 
-use super::KEPT_SECONDS;
 use crate::proxy::Variables;
+
+/// How long the cache keeps an answer that no run asks for, and a file that no run opens.
+pub(super) const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 
 /// The suffix of every cache file.
 pub(super) const SUFFIX: &str = ".records";

@@ -10,9 +10,9 @@ use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
+use super::answer::{CacheKey, CachedAnswer};
 use super::file::SUFFIX;
 use super::journal::{self, AnswerEntry, EntryHead, Journal, JournalSpan, KeyHash, Mark};
-use super::{CacheKey, CachedAnswer};
 
 /// The oldest answer that a resumed run takes over: one night's work. The run asks again for older answers, since
 /// a bundle should show one state of the organization.
