@@ -33,10 +33,6 @@ const OPEN: &[&str] = &[
     "evidence source::github",
     "evidence source::cloud",
     "evidence source::altcloud",
-    "evidence report",
-    "evidence commands::show",
-    "evidence commands::sample",
-    "evidence config",
     "evidence-bundle (root)",
     "evidence-bundle key",
     "evidence-bundle trust",
@@ -48,10 +44,6 @@ const OPEN: &[&str] = &[
     "evidence-screen views",
     "evidence-screen screen",
     "evidence-settings yaml",
-    "sandbox codehost",
-    "sandbox workspace",
-    "sandbox fault",
-    "sandbox cloud",
 ];
 
 #[test]
