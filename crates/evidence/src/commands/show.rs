@@ -5,23 +5,24 @@
 
 mod json;
 mod markdown;
+mod row;
 mod table;
 mod text;
 
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read};
 
+use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, RunRecord};
 use evidence_bundle::path::RUN;
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
-use evidence_bundle::{Status, document::Severity};
 use evidence_os::input;
 use evidence_view::{
     CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read, sanitized,
 };
-use tempfile::SpooledTempFile;
 
+use self::row::{Control, Row, Summary};
 use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
@@ -30,12 +31,9 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::finding::FindingKey;
 use crate::finding::group::Findings;
-use crate::finding::{FindingKey, WorstFirst};
 use crate::hint;
-
-/// The size up to which a list stays in memory before it moves to a temporary file.
-const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
@@ -97,27 +95,6 @@ const GROUP_BYTES: usize = 1 << 20;
 const OTHER_REASONS: &str = "other_reasons";
 const OTHER_RULES: &str = "several rules";
 
-/// A check and its control.
-struct Row<'a> {
-    control: &'a ControlHead,
-    check: &'a Check,
-    /// Its group.
-    key: FindingKey,
-    /// How much it matters, if it did not pass.
-    severity: Option<Severity>,
-    /// What to do, if it did not pass.
-    remediation: &'static str,
-    /// The page where its setting is changed, if it did not pass.
-    page: Option<String>,
-}
-
-impl Row<'_> {
-    /// The criteria under which the evidence is commonly filed.
-    fn criteria(&self) -> &[String] {
-        self.control.criteria(&self.check.rule)
-    }
-}
-
 /// The filter for these options.
 pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
     let status = |name: &StatusName| match name {
@@ -134,14 +111,6 @@ pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
         sources: args.source.clone(),
         subjects: args.subject.clone(),
     }
-}
-
-/// A control, safe to print, and how many of its checks have each status.
-struct Control {
-    id: String,
-    title: String,
-    status: Status,
-    counts: Counts,
 }
 
 /// The requested checks, spooled.
@@ -166,15 +135,6 @@ enum Form {
     Json(json::Lines),
     Csv(Box<table::Rows>),
     Markdown(markdown::Table),
-}
-
-/// Everything but the checks themselves.
-struct Summary<'a> {
-    bundle: &'a VerifiedBundle,
-    controls: &'a [Control],
-    findings: &'a WorstFirst,
-    found: u64,
-    hidden: u64,
 }
 
 impl Listing {
@@ -302,11 +262,6 @@ impl FileReader for Reader {
         }
         self.0.file(path, contents)
     }
-}
-
-/// A list that may be long, held until the bundle is verified.
-fn spooled() -> SpooledTempFile {
-    SpooledTempFile::new(IN_MEMORY)
 }
 
 #[cfg(test)]

@@ -3,74 +3,34 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence_settings::declare::{Document, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
+use evidence_settings::keys;
 
+use super::bundle::BundleConfig;
 use super::controls::{all, controls, controls_of};
-use super::{BundleConfig, Config, UploadConfig, bundle, sources, upload};
+use super::upload::UploadConfig;
+use super::{Config, bundle, sources, upload};
 use crate::report::format::shell_path;
 use crate::source::Configured;
 use evidence_rules::framework::{self, Control, Framework};
 
-static FRAMEWORK: Key = Key {
-    name: "framework",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Choice(framework::IDS)),
-    summary: "The compliance framework.",
-    rule: "",
-    example: "soc2_type1",
-    synonyms: &["frameworks", "standard"],
-};
-
-static CONTROLS: Key = Key {
-    name: "controls",
-    presence: Presence::Required,
-    shape: Shape::List { of: Format::Word(&ALL_CONTROLS), may_be_empty: false },
-    summary: "The controls to collect evidence for.",
-    rule: "at least one, each once",
-    example: "[CC6.1, CC6.6, CC7.2]",
-    synonyms: &["criteria"],
-};
-
-static PREPARED_BY: Key = Key {
-    name: "prepared_by",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "Who prepares the bundle, for `run.json`: a name, a role or a team.",
-    rule: "",
-    example: "Platform team, on behalf of the CISO",
-    synonyms: &["preparer", "prepared", "author"],
-};
-
-static SOURCES: Key = Key {
-    name: "sources",
-    presence: Presence::Required,
-    shape: Shape::Section(&sources::SECTION),
-    summary: sources::SECTION.summary,
-    rule: "at least one",
-    example: "",
-    synonyms: &["connectors", "providers"],
-};
-
-static BUNDLE: Key = Key {
-    name: "bundle",
-    presence: Presence::Required,
-    shape: Shape::Section(&bundle::SECTION),
-    summary: bundle::SECTION.summary,
-    rule: "",
-    example: "",
-    synonyms: &[],
-};
-
-static UPLOAD: Key = Key {
-    name: "upload",
-    presence: Presence::Optional,
-    shape: Shape::Section(&upload::SECTION),
-    summary: upload::SECTION.summary,
-    rule: "required with `--upload`; always checked if present",
-    example: "",
-    synonyms: &["platform"],
-};
+keys! {
+    FRAMEWORK = required("framework", Shape::Text(Format::Choice(framework::IDS)),
+        "The compliance framework.")
+        example "soc2_type1", also &["frameworks", "standard"];
+    CONTROLS = required("controls", Shape::List { of: Format::Word(&ALL_CONTROLS), may_be_empty: false },
+        "The controls to collect evidence for.")
+        rule "at least one, each once", example "[CC6.1, CC6.6, CC7.2]", also &["criteria"];
+    PREPARED_BY = optional("prepared_by", LINE,
+        "Who prepares the bundle, for `run.json`: a name, a role or a team.")
+        example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    SOURCES = section("sources", &sources::SECTION)
+        rule "at least one", also &["connectors", "providers"];
+    BUNDLE = section("bundle", &bundle::SECTION);
+    UPLOAD = optional_section("upload", &upload::SECTION)
+        rule "required with `--upload`; always checked if present", also &["platform"];
+}
 
 /// Every control.
 static ALL_CONTROLS: Vocabulary = controls_of(all);
@@ -99,14 +59,11 @@ const TEMPLATE_HEAD: &str = "\
 ";
 
 /// The whole file.
-static SECTION: Section = Section {
-    path: "",
-    summary: "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    keys: &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+static SECTION: Section = Section::new(
+    "",
+    "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
+);
 
 /// The parts of a configuration that come from the text of the file.
 struct FileSettings {

@@ -9,14 +9,7 @@ use evidence_settings::declare::Section;
 use evidence_settings::decode::{Decoder, Fields};
 
 /// `sources`
-pub(crate) static SECTION: Section = Section {
-    path: "sources",
-    summary: "Where evidence comes from.",
-    keys: KEYS,
-    exactly_one: &[],
-    planned: &[],
-    not_empty: true,
-};
+pub(crate) static SECTION: Section = Section::new("sources", "Where evidence comes from.", KEYS).not_empty();
 
 /// The sources; `controls` is the top-level list, if it is valid.
 pub(crate) fn decode(

@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::event::{Event, Reporter, Uploading, safe};
 use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
-use super::{Event, Reporter, Uploading, WaitReason, safe};
 use crate::console;
 use crate::observation::SourceName;
+use evidence_http::WaitReason;
 use evidence_screen::Screen;
 
 /// Prints the path of the bundle.

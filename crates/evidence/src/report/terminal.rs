@@ -12,16 +12,16 @@ use evidence_bundle::document::RateLimitRecord;
 use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 
+use super::event::{Event, ObservationResult, Reporter, Tally, safe};
 use super::origins;
 use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
-use super::{Event, ObservationResult, Reporter, Tally, WaitReason, safe};
 use crate::console;
 use crate::observation::SourceName;
 use crate::source::ConnectError;
-use evidence_http::GivenUp;
+use evidence_http::{GivenUp, WaitReason};
 use evidence_screen::Screen;
 use evidence_text::{bytes, counted, thousands};
 

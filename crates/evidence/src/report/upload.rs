@@ -2,103 +2,16 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use evidence_bundle::text::Printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::event::{LocalResult, Uploading};
 use super::style::{BOLD, DIM, GREEN, YELLOW};
 use super::terminal::{State, Terminal};
 use super::wait::again_text;
 use crate::console;
 use evidence_text::bytes;
-
-/// An event of an upload.
-#[derive(Debug)]
-pub enum Uploading<'a> {
-    /// An upload follows this collection.
-    Intended,
-    /// The bundle was checked on this machine.
-    Checked {
-        /// The file.
-        bundle: &'a Path,
-        /// The size in bytes.
-        bytes: u64,
-        /// The result.
-        found: LocalResult<'a>,
-    },
-    /// The platform accepted the API key.
-    Authenticated {
-        /// The organization it belongs to.
-        organization: &'a str,
-        /// The platform's address.
-        api_url: &'a str,
-        /// The key's role.
-        role: Option<&'a str>,
-    },
-    /// Before the collection: the platform trusts the signing key, or does not say whether it does.
-    Signer {
-        /// The name of the key.
-        key: &'a str,
-        /// Whether the platform says that it trusts the key.
-        known: bool,
-    },
-    /// The upload of a bundle of this size begins.
-    Sending(u64),
-    /// The number of bytes sent so far.
-    Sent(u64),
-    /// The transfer is over.
-    SendingOver,
-    /// An attempt failed and will be repeated.
-    Again {
-        /// Why it failed.
-        text: &'a str,
-        /// The number of the attempt.
-        attempt: u32,
-        /// The maximum number of attempts.
-        of: u32,
-        /// The time until the next attempt.
-        wait: Duration,
-    },
-    /// The platform has stored and verified the bundle.
-    Done {
-        /// The page for people.
-        url: &'a str,
-        /// The bundle's id, from its manifest if that was read.
-        bundle_id: &'a str,
-        /// The organization it belongs to.
-        organization: &'a str,
-        /// Whether the platform already had it.
-        already: bool,
-    },
-    /// The platform did not answer before the collection.
-    Unanswered(&'a str),
-    /// Other information.
-    Note(&'a str),
-    /// The upload succeeded, failed, or will not happen. The next steps follow.
-    Over {
-        /// Whether the platform has the bundle.
-        uploaded: bool,
-        /// Whether the local bundle still exists.
-        kept: bool,
-    },
-}
-
-/// The result of checking a bundle on this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LocalResult<'a> {
-    /// A trusted key signed it.
-    Verified {
-        /// Who trusts the key.
-        trusted_by: &'a str,
-        /// Whether the bundle contains everything that was requested.
-        complete: bool,
-    },
-    /// The bundle is intact, but no trusted key was named.
-    NotAuthenticated,
-    /// The bundle was not checked.
-    NotVerified,
-}
 
 impl Terminal {
     pub(super) fn uploading(&self, event: &Uploading<'_>) {

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::WaitReason;
 use super::format::duration;
 use super::style::YELLOW;
 use crate::observation::SourceName;
+use evidence_http::WaitReason;
 
 /// Rounded up, since "0 s" is not a wait.
 pub(super) fn whole_seconds(left: SignedDuration) -> SignedDuration {

@@ -1,18 +1,11 @@
 //! Organizations: the accounts of the organization, as its management account sees them, page by page.
 
-use super::Cloud;
 use super::refusal::Refusal;
+use super::state::Cloud;
 use serde_json::{Value, json};
 
 /// The most accounts on a page, and the default.
 const LIMIT: usize = 20;
-
-/// An account of an organization.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    pub(crate) account: String,
-    pub(crate) state: String,
-}
 
 /// `ListAccounts`. The answer carries names and addresses of mailboxes too, as the real one does. Since September 2026
 /// it has `State` and no longer `Status`.

@@ -6,8 +6,9 @@ use super::organization_body::{WEB, node_id};
 use super::paging::Page;
 use super::reply::{Reply, UPGRADE, docs};
 use super::ruleset::{Bypass, BypassMode, Enforcement, Level, Patterns, Ruleset, Target};
+use super::state::MAXIMUM_PAGE_SIZE;
 use super::world::World;
-use super::{MAXIMUM_PAGE_SIZE, Organization, Permission, Repository};
+use super::{Organization, Permission, Repository};
 use crate::json::{self, Object};
 use crate::server::Call;
 

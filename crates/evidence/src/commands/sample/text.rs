@@ -7,7 +7,7 @@ use evidence_bundle::text::Printable;
 use evidence_os::shell::posix_word;
 use evidence_view::{Drawn, words};
 
-use super::{Rows, created, filters};
+use super::rows::{Rows, created, filters};
 use crate::cli::SampleArgs;
 use crate::console;
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};

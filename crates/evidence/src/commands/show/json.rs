@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
 use super::super::print::json;
-use super::{Row, Summary, spooled};
+use super::row::{Row, Summary, spooled};
 use crate::finding::Finding;
 use crate::source::place::Remedy;
 

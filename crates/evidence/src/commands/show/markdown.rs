@@ -6,7 +6,7 @@ use evidence_bundle::Status;
 use evidence_view::{sanitized, scope, words};
 use tempfile::SpooledTempFile;
 
-use super::{Control, Row, Summary, spooled};
+use super::row::{Control, Row, Summary, spooled};
 use crate::finding::{Finding, WorstFirst};
 
 /// Characters that Markdown or a wiki would read as markup.

@@ -7,7 +7,7 @@ use evidence_view::csv::{self, BYTE_ORDER_MARK, CheckRow, Table};
 use evidence_view::words;
 use tempfile::SpooledTempFile;
 
-use super::{Row, spooled};
+use super::row::{Row, spooled};
 
 /// The columns of a check in the bundle's own table.
 const OF_CHECK: usize = <CheckRow<'static> as csv::Row<11>>::COLUMNS.len();

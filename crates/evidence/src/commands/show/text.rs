@@ -11,7 +11,7 @@ use evidence_bundle::text::Printable;
 use evidence_view::{sanitized, scope, words};
 use tempfile::SpooledTempFile;
 
-use super::{Control, Row, Summary, spooled};
+use super::row::{Control, Row, Summary, spooled};
 use crate::finding::{Finding, FindingKey};
 use crate::report::format::filled;
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
