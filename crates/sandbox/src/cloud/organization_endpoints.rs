@@ -2,7 +2,8 @@
 
 use super::refusal::Refusal;
 use super::state::Cloud;
-use serde_json::{Value, json};
+use super::state::Member;
+use serde_json::{Map, Value, json};
 
 /// The most accounts on a page, and the default.
 const LIMIT: usize = 20;
@@ -44,9 +45,10 @@ pub(super) fn list_accounts(cloud: &Cloud, parameters: &Value) -> Result<String,
             "State": state,
         })
     });
-    let mut body = json!({ "Accounts": shown.collect::<Vec<_>>() });
+    let mut body = Map::new();
+    body.insert("Accounts".to_owned(), shown.collect::<Vec<_>>().into());
     if end < members.len() {
-        body["NextToken"] = format!("accounts-{end}").into();
+        body.insert("NextToken".to_owned(), format!("accounts-{end}").into());
     }
-    Ok(body.to_string())
+    Ok(Value::Object(body).to_string())
 }
