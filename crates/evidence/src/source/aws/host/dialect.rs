@@ -22,7 +22,7 @@ const SKEW: u64 = 240;
 
 /// The error of this machine's clock, shared by all hosts of a run.
 #[derive(Debug, Default)]
-pub(super) struct Skew {
+pub(crate) struct Skew {
     /// The offset in seconds to add to this machine's time.
     offset: AtomicI64,
     /// The offset is set only once. A host that still refuses has another reason.
@@ -31,7 +31,7 @@ pub(super) struct Skew {
 
 impl Skew {
     /// The learned offset in seconds: positive if this machine's clock is behind, zero if nothing was learned.
-    pub(super) fn seconds(&self) -> i64 {
+    pub(crate) fn seconds(&self) -> i64 {
         self.offset.load(Ordering::Relaxed)
     }
 
@@ -57,10 +57,10 @@ fn signed_with(answer: &Answer<'_>) -> Option<i64> {
 }
 
 /// One service at one address, with its credentials.
-pub(super) struct CloudDialect {
-    pub(super) login: Arc<Login>,
-    pub(super) endpoint: ServiceEndpoint,
-    pub(super) skew: Arc<Skew>,
+pub(crate) struct CloudDialect {
+    pub(crate) login: Arc<Login>,
+    pub(crate) endpoint: ServiceEndpoint,
+    pub(crate) skew: Arc<Skew>,
 }
 
 impl Dialect for CloudDialect {
@@ -108,9 +108,9 @@ impl Dialect for CloudDialect {
 
 #[cfg(test)]
 mod tests {
+    use super::super::endpoint::{Region, Service};
+    use super::super::sign::Credentials;
     use super::*;
-    use crate::source::aws::endpoint::{Region, Service};
-    use crate::source::aws::sign::Credentials;
     use evidence_http::retry::RefusalCause;
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 

@@ -21,16 +21,16 @@ use evidence_http::Request;
 const SIGNED: [&str; 2] = ["content-type", "x-amz-target"];
 
 /// What the variables should hold.
-pub(super) static ACCESS_KEY_ID: Expected =
+pub(crate) static ACCESS_KEY_ID: Expected =
     Expected { noun: "an access key id", own: &["AKIA", "ASIA"], example: "AKIA..." };
-pub(super) static SECRET_ACCESS_KEY: Expected =
+pub(crate) static SECRET_ACCESS_KEY: Expected =
     Expected { noun: "a secret access key", own: &[], example: "<40 characters>" };
-pub(super) static SESSION_TOKEN: Expected =
+pub(crate) static SESSION_TOKEN: Expected =
     Expected { noun: "a session token", own: &[], example: "<the token>" };
 
 /// An access key, possibly temporary.
 #[derive(Clone)]
-pub(super) struct Credentials {
+pub(crate) struct Credentials {
     key: Key,
     /// When temporary credentials expire, by the provider's clock; `None` if unknown.
     expires: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub(super) struct Credentials {
 
 /// Why a value cannot be an access key. Contains no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum CredentialError {
+pub(crate) enum CredentialError {
     /// The access key id is invalid.
     #[error("an access key id has letters and digits only")]
     AccessKeyId,
@@ -57,7 +57,7 @@ impl Credentials {
     /// # Errors
     ///
     /// Fails if one of the values is invalid.
-    pub(super) fn new(id: &str, secret: &str, token: Option<&str>) -> Result<Credentials, CredentialError> {
+    pub(crate) fn new(id: &str, secret: &str, token: Option<&str>) -> Result<Credentials, CredentialError> {
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         let id = trimmed(id);
         // The id appears in the signature between `/` and `,`.
@@ -75,32 +75,32 @@ impl Credentials {
     }
 
     /// Sets the time at which the credentials expire.
-    pub(super) fn until(self, expires: Option<Timestamp>) -> Credentials {
+    pub(crate) fn until(self, expires: Option<Timestamp>) -> Credentials {
         Credentials { expires, ..self }
     }
 
     /// When the credentials expire, if known.
-    pub(super) fn expires(&self) -> Option<Timestamp> {
+    pub(crate) fn expires(&self) -> Option<Timestamp> {
         self.expires
     }
 
     /// The id, which is not secret: the provider logs it.
-    pub(super) fn access_key_id(&self) -> &str {
+    pub(crate) fn access_key_id(&self) -> &str {
         self.key.access_key_id()
     }
 
     /// Whether the id is that of temporary credentials, which are worthless without their session token.
-    pub(super) fn is_temporary(&self) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         self.access_key_id().starts_with("ASIA")
     }
 
     /// Whether there is a session token.
-    pub(super) fn has_token(&self) -> bool {
+    pub(crate) fn has_token(&self) -> bool {
         self.key.session_token().is_some()
     }
 
     /// The secrets for the screen: the secret key and the session token.
-    pub(super) fn secrets(&self) -> Vec<String> {
+    pub(crate) fn secrets(&self) -> Vec<String> {
         let token = self.key.session_token().map(str::to_string);
         std::iter::once(self.key.secret_access_key().to_string()).chain(token).collect()
     }
@@ -110,7 +110,7 @@ impl Credentials {
     /// # Errors
     ///
     /// Fails if the request cannot be signed. The message contains no part of the credentials.
-    pub(super) fn sign(
+    pub(crate) fn sign(
         &self,
         request: &mut Request,
         endpoint: &ServiceEndpoint,
@@ -156,8 +156,8 @@ impl fmt::Debug for Credentials {
 
 #[cfg(test)]
 mod tests {
+    use super::super::endpoint::Service;
     use super::*;
-    use crate::source::aws::endpoint::Service;
     use url::Url;
 
     fn request(body: &str) -> Request {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn endpoint() -> ServiceEndpoint {
-        let region = crate::source::aws::endpoint::Region::new("us-east-1").unwrap();
+        let region = super::super::endpoint::Region::new("us-east-1").unwrap();
         ServiceEndpoint::new(Service::Sts, &region, None).unwrap()
     }
 

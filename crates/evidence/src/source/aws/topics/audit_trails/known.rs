@@ -7,28 +7,28 @@ use std::collections::{HashMap, HashSet};
 
 use evidence_bundle::path::encode_component;
 
-use super::endpoint::Region;
-use super::scope::{self, Arn};
+use crate::source::aws::host::endpoint::Region;
+use crate::source::aws::names::{Arn, trail_name};
 use evidence_http::single_line;
 use evidence_rules::cloud::record::Trail;
 
 /// A trail, and a region that showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) trail: Trail,
-    pub(super) seen_in: Region,
+pub(crate) struct Known {
+    pub(crate) trail: Trail,
+    pub(crate) seen_in: Region,
 }
 
 /// The region and the ARN for requests about a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TrailHome {
-    pub(super) region: Region,
-    pub(super) arn: String,
+pub(crate) struct TrailHome {
+    pub(crate) region: Region,
+    pub(crate) arn: String,
 }
 
 /// Every trail once, by its ARN, in the order of their names. The home region's data takes precedence, else that of the
 /// first region. Two trails without an ARN are two trails.
-pub(super) fn merge<'a>(regions: impl IntoIterator<Item = (&'a Region, &'a [Trail])>) -> Vec<Known> {
+pub(crate) fn merge<'a>(regions: impl IntoIterator<Item = (&'a Region, &'a [Trail])>) -> Vec<Known> {
     let mut known: Vec<Known> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (region, trails) in regions {
@@ -58,16 +58,16 @@ impl Known {
     }
 
     /// The name, or the name in the ARN.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.trail.name()
     }
 
-    pub(super) fn arn(&self) -> Option<&str> {
+    pub(crate) fn arn(&self) -> Option<&str> {
         self.trail.trail_arn.value().map(String::as_str)
     }
 
     /// The subject of checks about it: one line of limited length.
-    pub(super) fn subject(&self) -> String {
+    pub(crate) fn subject(&self) -> String {
         single_line(self.arn().unwrap_or_else(|| self.name()))
     }
 
@@ -77,11 +77,11 @@ impl Known {
     /// # Errors
     ///
     /// Fails with a message if it has no ARN, or if the provider's data is invalid.
-    pub(super) fn place(&self) -> Result<TrailHome, String> {
+    pub(crate) fn home(&self) -> Result<TrailHome, String> {
         let arn = self
             .arn()
             .ok_or_else(|| format!("the provider listed the trail {} without an ARN", self.shown()))?;
-        let parts = Arn::new(arn).filter(|parts| scope::trail_name(*parts).is_some()).ok_or_else(|| {
+        let parts = Arn::new(arn).filter(|parts| trail_name(*parts).is_some()).ok_or_else(|| {
             format!("the provider listed a trail with an invalid ARN: {}", single_line(arn))
         })?;
         let home = self.trail.home_region.value().map_or(parts.region, String::as_str);
@@ -100,7 +100,7 @@ impl Known {
 
 /// The prefix of each trail's file names, unique even if case is ignored: the trail's name, extended only if another
 /// trail has the same.
-pub(super) fn file_stems(trails: &[Known]) -> Vec<String> {
+pub(crate) fn file_stems(trails: &[Known]) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();
     for (index, known) in trails.iter().enumerate() {
@@ -181,9 +181,9 @@ mod tests {
             seen_in: region("eu-central-1"),
         };
         let good = arn("us-east-1", "main");
-        let place = known(Some(&good), Some("us-east-1")).place().unwrap();
+        let place = known(Some(&good), Some("us-east-1")).home().unwrap();
         assert_eq!((place.region.as_str(), place.arn.as_str()), ("us-east-1", good.as_str()));
-        assert_eq!(known(Some(&good), None).place().unwrap().region.as_str(), "us-east-1");
+        assert_eq!(known(Some(&good), None).home().unwrap().region.as_str(), "us-east-1");
         assert_eq!(known(Some(&good), Some("us-east-1")).subject(), good);
         for (arn, home) in [
             (None, Some("us-east-1")),
@@ -196,7 +196,7 @@ mod tests {
             (Some("arn:aws:iam::123456789012:role/main"), Some("us-east-1")),
             (Some("\u{1b}[31m"), Some("us-east-1")),
         ] {
-            let text = known(arn, home).place().unwrap_err();
+            let text = known(arn, home).home().unwrap_err();
             assert!(!text.contains('\u{1b}'), "{text}");
         }
         let huge = "x".repeat(100_000);

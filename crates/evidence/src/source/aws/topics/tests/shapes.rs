@@ -1,7 +1,15 @@
 //! Documented and undocumented answers of the provider.
 
-use super::*;
+use super::super::audit_trails::listing::trails;
+use super::super::audit_trails::status::trail_status;
+use super::super::log_groups::LogGroupPage;
+use super::super::password_policy::{policy as password_policy, summary as account_summary};
+use super::super::regions::enabled as regions;
+use crate::source::aws::host::sts::{Caller, RoleLogin};
+use evidence_http::ParseError;
 use evidence_rules::cloud::record::Moment;
+use evidence_rules::cloud::record::PasswordPolicy;
+use evidence_rules::field::Field;
 
 fn shape(error: ParseError, what: &str) {
     assert!(matches!(error, ParseError::Shape(_)), "{what}: {error:?}");
@@ -65,12 +73,12 @@ fn temporary_credentials_are_read_and_not_shown() {
              </Credentials></AssumeRoleResult></AssumeRoleResponse>"
         )
     };
-    let login = assumed_role(text("<SessionToken>not-a-real-token</SessionToken>").as_bytes()).unwrap();
+    let login = RoleLogin::parse(text("<SessionToken>not-a-real-token</SessionToken>").as_bytes()).unwrap();
     let credentials = login.credentials;
     assert_eq!(credentials.secrets(), ["not-a-real-secret", "not-a-real-token"]);
     assert!(credentials.is_temporary() && credentials.has_token());
     for token in ["", "<SessionToken/>", "<SessionToken>two words</SessionToken>"] {
-        let error = assumed_role(text(token).as_bytes()).unwrap_err();
+        let error = RoleLogin::parse(text(token).as_bytes()).unwrap_err();
         assert!(!format!("{error:?}").contains("not-a-real"), "{error:?}");
         shape(error, token);
     }

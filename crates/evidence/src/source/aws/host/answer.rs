@@ -13,18 +13,18 @@ const MAXIMUM_CODE: usize = 100;
 
 /// An error document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ErrorDocument {
+pub(crate) struct ErrorDocument {
     /// The provider's code, such as `AccessDenied`, without its namespace.
-    pub(super) code: Option<String>,
+    pub(crate) code: Option<String>,
     /// The provider's message: one line of limited length.
-    pub(super) message: Option<String>,
+    pub(crate) message: Option<String>,
     /// The provider's id of the request.
-    pub(super) request_id: Option<String>,
+    pub(crate) request_id: Option<String>,
 }
 
 /// The form of a body, by its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BodyForm {
+pub(crate) enum BodyForm {
     /// Begins with `{`.
     Json,
     /// Begins with `<` and is not an HTML page.
@@ -38,7 +38,7 @@ pub(super) enum BodyForm {
 }
 
 /// Detects the form of the body.
-pub(super) fn form(body: &[u8]) -> BodyForm {
+pub(crate) fn form(body: &[u8]) -> BodyForm {
     let body = body.trim_ascii_start();
     let begins =
         |word: &str| body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
@@ -54,7 +54,7 @@ pub(super) fn form(body: &[u8]) -> BodyForm {
 }
 
 /// Reads an error document. `header` is `x-amzn-errortype`, used if the body has no code.
-pub(super) fn read(header: Option<&str>, body: &[u8]) -> ErrorDocument {
+pub(crate) fn read(header: Option<&str>, body: &[u8]) -> ErrorDocument {
     let mut fault = match form(body) {
         BodyForm::Json => from_json(body),
         BodyForm::Xml => from_xml(body),
@@ -177,7 +177,7 @@ fn kind(code: &str) -> Option<CodeKind> {
 ///
 /// The code comes first: the provider sends the same code with different statuses (400 for a throttled call, 403 for an
 /// expired token). The status decides only without a more specific code.
-pub(super) fn classify(
+pub(crate) fn classify(
     status: u16,
     fault: &ErrorDocument,
     form: BodyForm,
@@ -209,7 +209,7 @@ pub(super) fn classify(
 
 /// Whether a wrong clock can cause a refusal with this code. The provider refuses signatures that differ from its time
 /// by more than five minutes (fifteen in some services), sometimes with the code of a wrong secret.
-pub(super) fn may_be_skew(code: &str) -> bool {
+pub(crate) fn may_be_skew(code: &str) -> bool {
     const CODES: &[&str] = &[
         "SignatureDoesNotMatch",
         "AuthFailure",
@@ -222,7 +222,7 @@ pub(super) fn may_be_skew(code: &str) -> bool {
 
 /// The meaning of a refusal for the requested resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RefusalMeaning {
+pub(crate) enum RefusalMeaning {
     /// The requested IAM entity does not exist.
     NoEntity,
     /// The trail does not exist.
@@ -236,7 +236,7 @@ pub(super) enum RefusalMeaning {
 }
 
 /// The meaning of a refusal, by the provider's code and never by its message.
-pub(super) fn said(refused: &Refused) -> RefusalMeaning {
+pub(crate) fn said(refused: &Refused) -> RefusalMeaning {
     match (refused.class, refused.code.as_deref().unwrap_or_default()) {
         (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => RefusalMeaning::NoEntity,
         (Class::NotFound, "TrailNotFound" | "TrailNotFoundException") => RefusalMeaning::NoTrail,
@@ -247,7 +247,7 @@ pub(super) fn said(refused: &Refused) -> RefusalMeaning {
 }
 
 /// Whether this code means that the access key itself is unknown.
-pub(super) fn is_unknown_key(code: &str) -> bool {
+pub(crate) fn is_unknown_key(code: &str) -> bool {
     matches!(code, "InvalidClientTokenId" | "UnrecognizedClientException" | "InvalidAccessKeyId")
 }
 

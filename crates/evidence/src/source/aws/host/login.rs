@@ -14,7 +14,7 @@ use evidence_screen::Screen;
 const MARGIN: i64 = 300;
 
 /// The credentials for all hosts of one account.
-pub(super) struct Login {
+pub(crate) struct Login {
     credentials: StateMutex<Credentials>,
     renewal: Option<Renewal>,
     /// How many seconds before expiry to renew. After a failed attempt it is 0: the next attempt is at expiry.
@@ -24,24 +24,24 @@ pub(super) struct Login {
 }
 
 /// The source of new credentials.
-pub(super) struct Renewal {
+pub(crate) struct Renewal {
     /// Requests new credentials.
-    pub(super) ask: Box<dyn Fn() -> BoxFuture<'static, Result<Credentials, CallError>> + Send + Sync>,
+    pub(crate) ask: Box<dyn Fn() -> BoxFuture<'static, Result<Credentials, CallError>> + Send + Sync>,
     /// The provider's time, which decides about expiry, in seconds since 1970.
-    pub(super) now: Box<dyn Fn() -> i64 + Send + Sync>,
+    pub(crate) now: Box<dyn Fn() -> i64 + Send + Sync>,
     /// The screen must learn new secrets too.
-    pub(super) screen: Arc<Screen>,
+    pub(crate) screen: Arc<Screen>,
 }
 
 impl Login {
     /// A login with these credentials. Without a renewal, they are used as long as they last.
-    pub(super) fn new(credentials: Credentials, renewal: Option<Renewal>) -> Login {
+    pub(crate) fn new(credentials: Credentials, renewal: Option<Renewal>) -> Login {
         let (credentials, margin) = (StateMutex::new(credentials), AtomicI64::new(MARGIN));
         Login { credentials, renewal, margin, turn: Mutex::new(()) }
     }
 
     /// The current credentials.
-    pub(super) fn credentials(&self) -> Credentials {
+    pub(crate) fn credentials(&self) -> Credentials {
         self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -50,7 +50,7 @@ impl Login {
     /// # Errors
     ///
     /// Fails if the credentials have expired and cannot be renewed.
-    pub(super) async fn renew(&self) -> Result<(), CallError> {
+    pub(crate) async fn renew(&self) -> Result<(), CallError> {
         let Some(renewal) = self.renewal.as_ref().filter(|renewal| self.is_time(renewal)) else {
             return Ok(());
         };

@@ -1,10 +1,21 @@
-//! Names in the configuration: trails, log groups and roles. Defines their syntax and what they match.
+//! Names: of this source, of the members of its population, and in the configuration those of trails, log groups and
+//! roles, with their syntax and what they match.
 //!
 //! Pure. A malformed name is refused before any request.
 
-use super::endpoint::Region;
+use super::host::endpoint::Region;
+use crate::observation::SourceName;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
+
+/// The name of this source.
+pub(super) const NAME: SourceName = SourceName::new("cloud");
+
+/// The kinds of members of the population.
+pub(super) const ACCOUNT: &str = "account";
+pub(super) const REGION: &str = "region";
+pub(super) const TRAIL: &str = "trail";
+pub(super) const LOG_GROUP: &str = "log_group";
 
 /// The maximum length of a trail's name.
 const MAXIMUM_TRAIL: usize = 128;

@@ -3,11 +3,15 @@
 //! Deliberately limited: no document types, and no entities except XML's own five and numeric characters, so nothing
 //! expands. The limits of depth and size exceed every real answer. Attributes and namespaces have no meaning here and
 //! are dropped.
+//!
+//! A missing or unknown field is not an error. A field of another type than documented is, because guessing its meaning
+//! would invent evidence.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
 use evidence_http::ParseError;
+use evidence_rules::field::Field;
 
 /// The deepest answers have 5 levels: response, result, list, member, field.
 const MAXIMUM_DEPTH: usize = 16;
@@ -16,13 +20,13 @@ const MAXIMUM_ELEMENTS: usize = 1_000;
 
 /// An element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Element {
+pub(crate) struct Element {
     /// The name, without a prefix.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The text, including white space between elements.
     text: String,
     /// The child elements.
-    pub(super) children: Vec<Element>,
+    pub(crate) children: Vec<Element>,
 }
 
 impl Element {
@@ -31,7 +35,7 @@ impl Element {
     /// # Errors
     ///
     /// Fails if there are two: choosing either would be a guess.
-    pub(super) fn child(&self, name: &str) -> Result<Option<&Element>, ParseError> {
+    pub(crate) fn child(&self, name: &str) -> Result<Option<&Element>, ParseError> {
         let mut children = self.children.iter().filter(|child| child.name == name);
         let first = children.next();
         match children.next() {
@@ -41,12 +45,12 @@ impl Element {
     }
 
     /// The trimmed text; `None` if it is empty.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         Some(self.text.trim()).filter(|text| !text.is_empty())
     }
 
     /// The first element with this name in document order, including this one.
-    pub(super) fn find(&self, name: &str) -> Option<&Element> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Element> {
         if self.name == name {
             return Some(self);
         }
@@ -55,7 +59,7 @@ impl Element {
 }
 
 /// Parses a document into its root element.
-pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
     let broken = |text: &str| ParseError::Broken(format!("broken XML: {text}"));
     let shape = |text: &str| ParseError::Shape(text.to_string());
     let text = std::str::from_utf8(bytes).map_err(|_| broken("it is not UTF-8 text"))?;
@@ -101,6 +105,33 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
             Event::Eof => return Err(broken("it is truncated")),
         }
     }
+}
+
+/// Parses an answer, whose outermost element is called `name`.
+pub(crate) fn root(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
+    let root = parse(bytes)?;
+    if root.name == name {
+        return Ok(root);
+    }
+    Err(ParseError::Shape(format!("{} instead of {name}", evidence_http::single_line(&root.name))))
+}
+
+/// The child with this name.
+pub(crate) fn required<'a>(parent: &'a Element, name: &str) -> Result<&'a Element, ParseError> {
+    parent.child(name)?.ok_or_else(|| ParseError::Shape(format!("no {name} in {}", parent.name)))
+}
+
+/// The text of the child with this name.
+pub(crate) fn required_text<'a>(parent: &'a Element, name: &str) -> Result<&'a str, ParseError> {
+    let text = required(parent, name)?.text();
+    text.ok_or_else(|| ParseError::Shape(format!("{name} in {} is empty", parent.name)))
+}
+
+/// An element's value. An absent element is absent; an empty one is `null`.
+pub(crate) fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>, ParseError> {
+    let Some(element) = parent.child(name)? else { return Ok(Field::Absent) };
+    let Some(text) = element.text() else { return Ok(Field::Null) };
+    text.parse().map(Field::Value).map_err(|_| ParseError::Shape(format!("{name} has an undocumented type")))
 }
 
 fn add(open: &mut [Element], text: &str) -> Result<(), ParseError> {

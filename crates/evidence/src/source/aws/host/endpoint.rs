@@ -18,7 +18,7 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 
 /// The services, by purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Service {
+pub(crate) enum Service {
     /// Identifies the credentials, and issues a role's temporary credentials.
     Sts,
     /// The account's password policy.
@@ -33,11 +33,11 @@ pub(super) enum Service {
 
 impl Service {
     /// All services.
-    pub(super) const ALL: [Service; 5] =
+    pub(crate) const ALL: [Service; 5] =
         [Service::Sts, Service::Iam, Service::CloudTrail, Service::Logs, Service::Ec2];
 
     /// The name in addresses, in signatures and, before the colon, in permissions.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Service::Sts => "sts",
             Service::Iam => "iam",
@@ -48,7 +48,7 @@ impl Service {
     }
 
     /// The service's protocol.
-    pub(super) fn protocol(self) -> Protocol {
+    pub(crate) fn protocol(self) -> Protocol {
         match self {
             Service::Sts => Protocol::Query { version: "2011-06-15" },
             Service::Iam => Protocol::Query { version: "2010-05-08" },
@@ -63,7 +63,7 @@ impl Service {
 
 /// The protocol of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(crate) enum Protocol {
     /// A form with `Action` and this `Version`; the answers are XML.
     Query {
         /// The version of the API.
@@ -78,14 +78,14 @@ pub(super) enum Protocol {
 
 impl Protocol {
     /// The media type of a form.
-    pub(super) const FORM: &'static str = "application/x-www-form-urlencoded; charset=utf-8";
+    pub(crate) const FORM: &'static str = "application/x-www-form-urlencoded; charset=utf-8";
     /// The media type of JSON 1.1.
-    pub(super) const JSON: &'static str = "application/x-amz-json-1.1";
+    pub(crate) const JSON: &'static str = "application/x-amz-json-1.1";
 }
 
 /// A group of regions with separate accounts, names and addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Partition {
+pub(crate) enum Partition {
     /// The public partition.
     Public,
     /// China.
@@ -124,14 +124,14 @@ impl Partition {
 
 /// The name of a region, checked to be safe in a host name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Region(String);
+pub(crate) struct Region(String);
 
 /// The maximum length of a region's name; the longest known one has 14 characters.
 const MAXIMUM_REGION: usize = 32;
 
 impl Region {
     /// The region with this name, if it is well-formed: lower-case words and a number, as in `eu-central-1`.
-    pub(super) fn new(text: &str) -> Option<Region> {
+    pub(crate) fn new(text: &str) -> Option<Region> {
         let (words, number) = text.rsplit_once('-')?;
         let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
         let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
@@ -143,12 +143,12 @@ impl Region {
     }
 
     /// The region's name.
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The region's partition; `None` if its addresses are not known here.
-    pub(super) fn partition(&self) -> Option<Partition> {
+    pub(crate) fn partition(&self) -> Option<Partition> {
         let mut words = self.0.split('-');
         match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
             ("cn", _) => Some(Partition::China),
@@ -168,19 +168,19 @@ impl fmt::Display for Region {
 
 /// One service at one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ServiceEndpoint {
+pub(crate) struct ServiceEndpoint {
     /// The service.
-    pub(super) service: Service,
+    pub(crate) service: Service,
     /// The address.
-    pub(super) url: Url,
+    pub(crate) url: Url,
     /// The region in signatures.
-    pub(super) signing_region: String,
+    pub(crate) signing_region: String,
 }
 
 impl ServiceEndpoint {
     /// The service for `region`: at the provider's own address, or at `address` if the configuration sets one for all
     /// services. `None` if neither is known, which the configuration rules out.
-    pub(super) fn new(service: Service, region: &Region, address: Option<&Url>) -> Option<ServiceEndpoint> {
+    pub(crate) fn new(service: Service, region: &Region, address: Option<&Url>) -> Option<ServiceEndpoint> {
         let partition = region.partition();
         let signing_region = match (service, partition) {
             (Service::Iam, partition) => partition.unwrap_or(Partition::Public).iam().1.to_string(),

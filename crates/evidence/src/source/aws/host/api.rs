@@ -1,31 +1,25 @@
-//! The provider's calls: a client for each host, and the parameters of each call. `interpret` interprets the answers.
+//! A client for each of the provider's hosts. `refusal` interprets the answers.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
-use super::calls::{
-    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_REGIONS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
-};
-use super::config::NAME;
-use super::config::{AssumedRole, CloudConfig};
+use super::action::Action;
+use super::compare;
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
-use super::login::{Login, Renewal};
+use super::login::Login;
 use super::sign::Credentials;
-use super::subject;
-use super::wire::{Caller, LogGroupPage, RoleLogin};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
+use crate::source::aws::config::CloudConfig;
+use crate::source::aws::names::NAME;
 use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
-use evidence_rules::cloud::record::{AccountSummary, EventSelectors, PasswordPolicy, Trail, TrailStatus};
 
 /// The maximum number of requests in flight per host. The provider allows five to ten such calls per second.
 const MAXIMUM_CONCURRENCY: usize = 5;
@@ -33,11 +27,8 @@ const MAXIMUM_CONCURRENCY: usize = 5;
 /// The header that names the action of a JSON call.
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 
-/// The session name of the role in the provider's own logs.
-const SESSION_NAME: &str = "evidence";
-
 /// A host: one service at one address.
-pub(super) struct Host {
+pub(crate) struct Host {
     client: Client,
     login: Arc<Login>,
     endpoint: ServiceEndpoint,
@@ -55,7 +46,7 @@ struct Began {
 
 /// The hosts of one run, each created on first use. Each has its own gate, so that a refusal in one region does not
 /// block the others.
-pub(super) struct Hosts {
+pub(crate) struct Hosts {
     first: Arc<Host>,
     login: Arc<Login>,
     skew: Arc<Skew>,
@@ -72,7 +63,7 @@ impl Hosts {
     /// # Errors
     ///
     /// Fails with a message if TLS cannot be set up.
-    pub(super) fn new(
+    pub(crate) fn new(
         config: &CloudConfig,
         home: &Region,
         credentials: Credentials,
@@ -103,32 +94,16 @@ impl Hosts {
         Ok(Hosts { first: Arc::new(first), login, skew, began, address, account, others: Mutex::default() })
     }
 
-    /// The same hosts, called with the role's temporary credentials, which are renewed before they expire.
-    pub(super) async fn assume(
-        &self,
-        role: &AssumedRole,
-        surroundings: &Surroundings,
-    ) -> Result<Hosts, CallError> {
-        let credentials = self.first.assume_role(role).await?.value.credentials;
-        surroundings.screen.learn(credentials.secrets());
-        let (sts, role) = (Arc::clone(&self.first), role.clone());
-        let ask = move || {
-            let (sts, role) = (Arc::clone(&sts), role.clone());
-            async move { Ok(sts.assume_role(&role).await?.value.credentials) }.boxed()
-        };
-        let (skew, clock) = (Arc::clone(&self.skew), surroundings.env.clock.clone());
-        let now = move || clock.now().as_second().saturating_add(skew.seconds());
-        let screen = Arc::clone(&surroundings.screen);
-        let renewal = Renewal { ask: Box::new(ask), now: Box::new(now), screen };
-        let login = Arc::new(Login::new(credentials, Some(renewal)));
-        let account = Arc::default();
+    /// The same hosts, called with other credentials.
+    pub(super) fn with_login(&self, login: Login) -> Hosts {
+        let (login, account) = (Arc::new(login), Arc::default());
         let first = Arc::new(self.sibling(&login, &account, &self.first.endpoint, &self.first.region));
         let (skew, address) = (Arc::clone(&self.skew), self.address.clone());
-        Ok(Hosts { first, login, skew, began: self.began, address, account, others: Mutex::default() })
+        Hosts { first, login, skew, began: self.began, address, account, others: Mutex::default() }
     }
 
     /// Says which account the credentials belong to: from now on, answers about others are refused.
-    pub(super) fn belong_to(&self, account: &str) {
+    pub(crate) fn belong_to(&self, account: &str) {
         self.account.get_or_init(|| account.to_string());
     }
 
@@ -147,12 +122,12 @@ impl Hosts {
     }
 
     /// The STS host, which identifies the credentials.
-    pub(super) fn sts(&self) -> &Host {
+    pub(super) fn sts(&self) -> &Arc<Host> {
         &self.first
     }
 
     /// The host of a service in a region; `None` if its address is not known.
-    pub(super) fn host(&self, service: Service, region: &Region) -> Option<Arc<Host>> {
+    pub(crate) fn host(&self, service: Service, region: &Region) -> Option<Arc<Host>> {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(host) = others.get(&(service, region.clone())) {
             return Some(Arc::clone(host));
@@ -164,103 +139,53 @@ impl Hosts {
     }
 
     /// The address of the first host.
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         self.first.endpoint.url.as_str().trim_end_matches('/').to_string()
     }
 
     /// The number of requests sent so far, retries included.
-    pub(super) fn requests(&self) -> u64 {
+    pub(crate) fn requests(&self) -> u64 {
         self.first.client.requests()
     }
 
     /// The number of retries.
-    pub(super) fn retries(&self) -> u64 {
+    pub(crate) fn retries(&self) -> u64 {
         self.first.client.retries()
     }
 
     /// The calls that were given up.
-    pub(super) fn given_up(&self) -> Vec<GivenUp> {
+    pub(crate) fn given_up(&self) -> Vec<GivenUp> {
         self.first.client.given_up()
     }
 
     /// The longest time that limits held back the requests to one host: hosts wait concurrently.
-    pub(super) fn paused(&self) -> SignedDuration {
+    pub(crate) fn paused(&self) -> SignedDuration {
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let paused = others.values().map(|host| host.client.paused());
         paused.chain([self.first.client.paused()]).max().unwrap_or(SignedDuration::ZERO)
     }
 
     /// When the run began, from which ages count: by the provider's clock, as far as it is known to differ.
-    pub(super) fn began(&self) -> Timestamp {
+    pub(crate) fn began(&self) -> Timestamp {
         let Began { at, is_fixed } = self.began;
         let skew = SignedDuration::from_secs(if is_fixed { 0 } else { self.skew() });
         at.checked_add(skew).unwrap_or(at)
     }
 
+    /// The error of this machine's clock, as far as it is known.
+    pub(super) fn shared_skew(&self) -> Arc<Skew> {
+        Arc::clone(&self.skew)
+    }
+
     /// How many seconds this machine's clock is behind the provider's, if a refusal revealed it; else 0.
-    pub(super) fn skew(&self) -> i64 {
+    pub(crate) fn skew(&self) -> i64 {
         self.skew.seconds()
     }
 }
 
 impl Host {
-    pub(super) async fn assume_role(&self, role: &AssumedRole) -> Result<Answered<RoleLogin>, CallError> {
-        let mut question = vec![
-            ("RoleArn", Value::from(role.arn.as_str())),
-            ("RoleSessionName", Value::from(SESSION_NAME)),
-            ("DurationSeconds", Value::from(role.duration)),
-        ];
-        question.extend(role.external_id.as_deref().map(|id| ("ExternalId", Value::from(id))));
-        self.ask(&ASSUME_ROLE, &question, Some(&role.arn)).await
-    }
-
-    pub(super) async fn caller_identity(&self) -> Result<Answered<Caller>, CallError> {
-        self.ask(&GET_CALLER_IDENTITY, &[], None).await
-    }
-
-    pub(super) async fn password_policy(&self) -> Result<Answered<PasswordPolicy>, CallError> {
-        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], None).await
-    }
-
-    pub(super) async fn account_summary(&self) -> Result<Answered<AccountSummary>, CallError> {
-        self.ask(&GET_ACCOUNT_SUMMARY, &[], None).await
-    }
-
-    pub(super) async fn regions(&self) -> Result<Answered<Vec<Region>>, CallError> {
-        self.ask(&DESCRIBE_REGIONS, &[], None).await
-    }
-
-    /// The trails that the region shows, including those of other home regions. Otherwise an account whose only trail
-    /// is at home in an unconfigured region would seem to have none.
-    pub(super) async fn trails(&self) -> Result<Answered<Vec<Trail>>, CallError> {
-        let question = [("includeShadowTrails", Value::Bool(true))];
-        self.ask(&DESCRIBE_TRAILS, &question, None).await
-    }
-
-    pub(super) async fn trail_status(&self, trail: &str) -> Result<Answered<TrailStatus>, CallError> {
-        let question = [("Name", Value::from(trail))];
-        self.ask(&GET_TRAIL_STATUS, &question, Some(trail)).await
-    }
-
-    pub(super) async fn event_selectors(&self, trail: &str) -> Result<Answered<EventSelectors>, CallError> {
-        let question = [("TrailName", Value::from(trail))];
-        self.ask(&GET_EVENT_SELECTORS, &question, Some(trail)).await
-    }
-
-    /// A page of the log groups with this name prefix: the first page, or the one for `token`.
-    pub(super) async fn log_groups(
-        &self,
-        beginning: Option<&str>,
-        token: Option<&str>,
-    ) -> Result<Answered<LogGroupPage>, CallError> {
-        let mut question = vec![("limit", Value::from(PAGE_SIZE))];
-        question.extend(beginning.map(|beginning| ("logGroupNamePrefix", Value::from(beginning))));
-        question.extend(token.map(|token| ("nextToken", Value::from(token))));
-        self.ask(&DESCRIBE_LOG_GROUPS, &question, None).await
-    }
-
     /// Makes a call about `subject`, or else about the account and the region.
-    async fn ask<T>(
+    pub(crate) async fn ask<T>(
         &self,
         action: &Action<T>,
         question: &[(&str, Value)],
@@ -289,7 +214,7 @@ impl Host {
                 request
             }
         };
-        let region = || Some(subject::of_region(self.account.get()?, self.region.as_str()));
+        let region = || Some(compare::of_region(self.account.get()?, self.region.as_str()));
         request.subject = subject.map(str::to_string).or_else(region);
         self.client.ask(&request, &action.call).await
     }
