@@ -25,7 +25,7 @@ const FILE_LIMIT: u64 = 64 * 1024;
 const DEFAULT_TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 
 /// The provider's own hosts that exchange assertions for tokens, present and past.
-pub(super) static OWN_HOSTS: OwnHosts = OwnHosts {
+pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
     shown: "`https://oauth2.googleapis.com`, `https://accounts.google.com`, `https://www.googleapis.com`",
     is_own: |host| matches!(host, "oauth2.googleapis.com" | "accounts.google.com" | "www.googleapis.com"),
     mistaken: |_| None,
@@ -44,38 +44,38 @@ const SHORT_NAME: usize = 12;
 const KIND: &str = "service_account";
 
 /// A service account with its key.
-pub(super) struct ServiceAccount {
+pub(crate) struct ServiceAccount {
     /// The account's e-mail address.
-    pub(super) email: String,
+    pub(crate) email: String,
     /// The account's id, which domain-wide delegation is granted to. Only used in advice.
-    pub(super) client_id: Option<String>,
+    pub(crate) client_id: Option<String>,
     /// The id of this key.
-    pub(super) key_id: String,
+    pub(crate) key_id: String,
     /// The key.
-    pub(super) key: RsaKeyPair,
+    pub(crate) key: RsaKeyPair,
     /// The address that exchanges assertions for tokens.
-    pub(super) token_uri: Url,
+    pub(crate) token_uri: Url,
     /// The same address exactly as in the file, for the assertion.
-    pub(super) audience: String,
+    pub(crate) audience: String,
     /// The key as in the file.
     pem: Zeroizing<String>,
 }
 
 /// A credentials file, with a warning about it.
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     /// The account.
-    pub(super) account: ServiceAccount,
+    pub(crate) account: ServiceAccount,
     /// A warning if users other than the owner can read the file.
-    pub(super) warning: Option<String>,
+    pub(crate) warning: Option<String>,
 }
 
 /// The problem, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ServiceAccountError {
+pub(crate) struct ServiceAccountError {
     /// What failed.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// What to do, one line per step.
-    pub(super) help: Vec<String>,
+    pub(crate) help: Vec<String>,
 }
 
 impl fmt::Debug for ServiceAccount {
@@ -92,13 +92,13 @@ impl fmt::Debug for Loaded {
 
 impl ServiceAccount {
     /// The key as in the file, which must never be printed. The screen looks for each of its lines.
-    pub(super) fn secrets(&self) -> Vec<String> {
+    pub(crate) fn secrets(&self) -> Vec<String> {
         vec![self.pem.to_string()]
     }
 }
 
 /// Loads the account from the file at `value`, the value of `variable`.
-pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, ServiceAccountError> {
+pub(crate) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, ServiceAccountError> {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
         return Err(ServiceAccountError {
             message: format!(

@@ -37,7 +37,7 @@ struct Claims<'a> {
 /// # Errors
 ///
 /// Fails if the key cannot sign. The message contains no part of the key.
-pub(super) fn assertion(
+pub(crate) fn assertion(
     account: &ServiceAccount,
     admin: &str,
     scopes: &str,

@@ -1,11 +1,18 @@
+//! Listings in every state, complete or not.
+
 use serde_json::{Value, json};
 
-use super::*;
-use crate::source::google::calls::EVENTS;
-use crate::source::google::scopes::OAuthScope;
-use crate::source::google::wire;
-use evidence_http::Meta;
-use evidence_http::{FailureKind, RequestFailure};
+use super::super::administrators::{self, page_of_assignments, page_of_roles};
+use super::super::lifecycle::{self, Activity, EVENTS, page_of_activities};
+use super::super::two_step;
+use crate::observation::Seen;
+use crate::source::CollectionItem;
+use crate::source::google::host::listing::{Listing, ListingError, Period};
+use crate::source::google::host::scopes::OAuthScope;
+use crate::source::google::users::{Users, Whose, distinct_users, page_of_users};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{FailureKind, Meta, Refused, RequestFailure};
+use evidence_rules::altcloud::record::{Assignment, Role, User};
 use evidence_rules::field::Field;
 use evidence_rules::rule::Status;
 
@@ -44,7 +51,7 @@ fn not_delegated(scope: OAuthScope) -> Option<ListingError> {
 }
 
 fn users_of(items: &[Value]) -> Vec<User> {
-    wire::users(json!({"users": items}).to_string().as_bytes()).unwrap().items
+    page_of_users(json!({"users": items}).to_string().as_bytes()).unwrap().items
 }
 
 fn user(id: u32, enforced: bool) -> Value {
@@ -67,7 +74,7 @@ fn domains(parts: Vec<(&str, Listing<User>)>) -> Users {
 
 fn roles() -> Listing<Role> {
     let body = json!({"items": [{"roleId": "1", "isSuperAdminRole": true}, {"roleId": "2", "isSuperAdminRole": false}]});
-    listing(wire::roles(body.to_string().as_bytes()).unwrap().items, 1, None)
+    listing(page_of_roles(body.to_string().as_bytes()).unwrap().items, 1, None)
 }
 
 fn assignments() -> Listing<Assignment> {
@@ -75,7 +82,7 @@ fn assignments() -> Listing<Assignment> {
         {"roleAssignmentId": "1", "roleId": "1", "assignedTo": "0", "assigneeType": "user"},
         {"roleAssignmentId": "2", "roleId": "1", "assignedTo": "1", "assigneeType": "user"},
     ]);
-    listing(wire::assignments(json!({ "items": items }).to_string().as_bytes()).unwrap().items, 1, None)
+    listing(page_of_assignments(json!({ "items": items }).to_string().as_bytes()).unwrap().items, 1, None)
 }
 
 /// The result, one line per item: artifacts by name, checks by subject and outcome.
@@ -161,7 +168,7 @@ fn two_step_verification_of_the_whole_customer() {
     ];
     for (part, expected) in table {
         let case = format!("{part:?}");
-        assert_eq!(outline(&two_step("acme.example", &customer(part))), expected, "{case}");
+        assert_eq!(outline(&two_step::found("acme.example", &customer(part))), expected, "{case}");
     }
 }
 
@@ -179,7 +186,7 @@ fn each_domain_is_a_check_of_its_own() {
         ),
         ("c.example", listing(Vec::new(), 0, denied())),
     ]);
-    let found = two_step("acme.example", &users);
+    let found = two_step::found("acme.example", &users);
     let expected = [
         FILE,
         "a.example pass ok",
@@ -205,14 +212,14 @@ fn each_domain_is_a_check_of_its_own() {
         "b.example fail two_step_not_enforced",
         "c.example not_verifiable permission_denied",
     ];
-    assert_eq!(outline(&two_step("acme.example", &users)), expected);
+    assert_eq!(outline(&two_step::found("acme.example", &users)), expected);
 }
 
 #[test]
 fn a_user_on_two_pages_is_one_and_two_that_differ_are_two() {
     let items = [user(1, true), user(1, true), user(2, true), user(2, false), json!({}), json!({})];
     let users = customer(listing(users_of(&items), 3, None));
-    let found = two_step("acme.example", &users);
+    let found = two_step::found("acme.example", &users);
     assert_eq!(content(&found)["users"].as_array().unwrap().len(), 5, "what has no name is not the same");
     assert_eq!(outline(&found)[1], "acme.example fail two_step_not_enforced");
 }
@@ -245,7 +252,7 @@ fn administrators_with_everything_and_without_each_part() {
         ),
     ];
     for (users, roles, assignments, expected) in table {
-        let found = admin_roles("acme.example", &users, &roles, &assignments);
+        let found = administrators::found("acme.example", &users, &roles, &assignments);
         assert_eq!(outline(&found), expected, "{roles:?} {assignments:?}");
     }
 }
@@ -260,7 +267,7 @@ fn of_two_users_with_one_number_the_inactive_one_is_the_assignee() {
     suspended["suspended"] = json!(true);
     for items in [[user(0, true), suspended.clone()], [suspended.clone(), user(0, true)]] {
         let users = customer(listing(users_of(&items), 1, None));
-        let found = admin_roles("acme.example", &users, &roles(), &assignments());
+        let found = administrators::found("acme.example", &users, &roles(), &assignments());
         assert_eq!(outline(&found)[1], "acme.example fail inactive_administrator");
     }
 }
@@ -288,7 +295,7 @@ fn two_hundred_thousand_that_share_a_key_are_told_apart_at_once_and_in_order() {
 }
 
 fn activities(items: &Value) -> Vec<Activity> {
-    wire::activities(json!({ "items": items }).to_string().as_bytes()).unwrap().items
+    page_of_activities(json!({ "items": items }).to_string().as_bytes()).unwrap().items
 }
 
 fn period() -> Period {
@@ -313,7 +320,7 @@ fn the_log_keeps_what_was_asked_for_and_nothing_else() {
         "events": [{"name": "ASSIGN_ROLE", "parameters": [{"name": "ROLE_NAME", "value": "_SEED_ADMIN_ROLE"}]}],
     }]));
     let parts = vec![("SUSPEND_USER", listing(twice, 2, None)), ("ASSIGN_ROLE", listing(role, 1, None))];
-    let found = lifecycle("acme.example", period(), parts);
+    let found = lifecycle::found("acme.example", period(), parts);
     assert_eq!(outline(&found), ["user_lifecycle.json", "acme.example not_applicable information"]);
     let expected = json!({
         "startTime": "2026-05-25T00:00:00Z",
@@ -341,7 +348,8 @@ fn events_of_one_activity_that_are_alike_are_all_kept() {
     let activity = json!({"id": id, "events": [event.clone(), event]});
     for times in 1..=3 {
         let items = activities(&json!(vec![activity.clone(); times]));
-        let found = lifecycle("acme.example", period(), vec![("ASSIGN_ROLE", listing(items, 1, None))]);
+        let found =
+            lifecycle::found("acme.example", period(), vec![("ASSIGN_ROLE", listing(items, 1, None))]);
         let record = content(&found);
         assert_eq!(record["events"].as_array().unwrap().len(), 2, "the activity came {times} times");
         assert_eq!(record["eventNames"][0]["events"], 2);
@@ -355,12 +363,12 @@ fn a_log_that_is_missing_in_part_does_not_pass() {
     };
     let mut one_missing = parts(|| None, 1);
     one_missing[3].1 = listing(Vec::new(), 0, failed());
-    let found = lifecycle("acme.example", period(), one_missing);
+    let found = lifecycle::found("acme.example", period(), one_missing);
     assert_eq!(outline(&found), ["user_lifecycle.json", "error", "acme.example not_verifiable host_error"]);
 
-    let found = lifecycle("acme.example", period(), parts(|| not_delegated(OAuthScope::Reports), 0));
+    let found = lifecycle::found("acme.example", period(), parts(|| not_delegated(OAuthScope::Reports), 0));
     assert_eq!(outline(&found), ["acme.example not_verifiable permission_denied"], "told once");
-    let found = lifecycle("acme.example", period(), parts(denied, 0));
+    let found = lifecycle::found("acme.example", period(), parts(denied, 0));
     assert_eq!(outline(&found).len(), 1, "one refusal of all of them is one thing to say");
     let CollectionItem::Inspected(inspection) = &found[0] else { panic!("{found:?}") };
     let Seen::Denied { detail, .. } = &inspection.observations[0].seen else { panic!() };

@@ -11,11 +11,11 @@ use evidence_http::retry::{http_date, retry_after_seconds};
 use evidence_http::{Answer, Dialect, Meaning, Request, single_line};
 
 /// Authenticates to the API with one access token.
-pub(super) struct Bearer(HeaderValue);
+pub(crate) struct Bearer(HeaderValue);
 
 impl Bearer {
     /// A dialect with `token`; `None` if it is not a valid header value.
-    pub(super) fn new(token: &str) -> Option<Bearer> {
+    pub(crate) fn new(token: &str) -> Option<Bearer> {
         let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
         // Keeps every layer below from printing it.
         header.set_sensitive(true);
@@ -42,7 +42,7 @@ impl Dialect for Bearer {
 }
 
 /// The exchange of assertions for tokens. The assertion is the credential, and is part of the body.
-pub(super) struct TokenExchange;
+pub(crate) struct TokenExchange;
 
 impl Dialect for TokenExchange {
     fn authorize(&self, _request: &mut Request, _now: Timestamp) -> Result<(), String> {

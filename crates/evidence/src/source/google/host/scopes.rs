@@ -7,7 +7,7 @@ use evidence_rules::rule::Rule;
 
 /// A scope delegated to the service account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum OAuthScope {
+pub(crate) enum OAuthScope {
     /// The users.
     Users,
     /// The administrator roles and their assignments.
@@ -18,11 +18,11 @@ pub(super) enum OAuthScope {
 
 impl OAuthScope {
     /// Every scope, in the order of messages and documents.
-    pub(super) const ALL: &'static [OAuthScope] =
+    pub(crate) const ALL: &'static [OAuthScope] =
         &[OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports];
 
     /// The scope's URL, for requests and for the admin console.
-    pub(super) fn url(self) -> &'static str {
+    pub(crate) fn url(self) -> &'static str {
         match self {
             OAuthScope::Users => "https://www.googleapis.com/auth/admin.directory.user.readonly",
             OAuthScope::Roles => "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
@@ -31,7 +31,7 @@ impl OAuthScope {
     }
 
     /// The last part of the URL, for people.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             OAuthScope::Users => "admin.directory.user.readonly",
             OAuthScope::Roles => "admin.directory.rolemanagement.readonly",
@@ -40,7 +40,7 @@ impl OAuthScope {
     }
 
     /// The name without the parts that all scopes share.
-    pub(super) fn short(self) -> &'static str {
+    pub(crate) fn short(self) -> &'static str {
         match self {
             OAuthScope::Users => "directory.user",
             OAuthScope::Roles => "directory.rolemanagement",
@@ -49,7 +49,7 @@ impl OAuthScope {
     }
 
     /// What the scope shows.
-    pub(super) fn shows(self) -> &'static str {
+    pub(crate) fn shows(self) -> &'static str {
         match self {
             OAuthScope::Users => "users",
             OAuthScope::Roles => "administrator roles",
@@ -58,7 +58,7 @@ impl OAuthScope {
     }
 
     /// The privilege that the administrator needs.
-    pub(super) fn privilege(self) -> &'static str {
+    pub(crate) fn privilege(self) -> &'static str {
         match self {
             OAuthScope::Users => "Admin API, Users: Read",
             OAuthScope::Roles => "permission to read administrator roles, which super administrators have",
@@ -76,19 +76,19 @@ impl OAuthScope {
     }
 
     /// The scopes that `rules` need; no other is requested.
-    pub(super) fn needed(rules: &[&'static Rule]) -> Vec<OAuthScope> {
+    pub(crate) fn needed(rules: &[&'static Rule]) -> Vec<OAuthScope> {
         let needed = |scope: &OAuthScope| rules.iter().any(|rule| scope.serves(rule));
         OAuthScope::ALL.iter().copied().filter(needed).collect()
     }
 }
 
 /// The scopes, formatted for an assertion.
-pub(super) fn joined(scopes: &[OAuthScope], separator: &str) -> String {
+pub(crate) fn joined(scopes: &[OAuthScope], separator: &str) -> String {
     scopes.iter().map(|scope| scope.url()).collect::<Vec<_>>().join(separator)
 }
 
 /// The scopes, formatted for documents.
-pub(super) fn names(scopes: &[OAuthScope]) -> String {
+pub(crate) fn names(scopes: &[OAuthScope]) -> String {
     scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,101 +1,73 @@
-//! The provider's calls: reads listings page by page. `interpret` interprets the answers.
+//! A workspace that granted a token: reads its listings page by page.
 
 use std::collections::HashSet;
 
-use url::Url;
-
 use super::access::Access;
-use super::calls::{ACTIVITIES, ASSIGNMENTS, MIB, Paged, ROLES, USERS, USERS_OF_DOMAIN};
-use super::listing::{FirstPage, Listing, ListingError, Period, Recorded, Whose};
-use super::wire::{Activity, Page};
+use super::listing::{FirstPage, Listing, ListingError, MIB, Page, Paged, Period, Recorded};
+use super::scopes::OAuthScope;
+use crate::source::google::config::AltCloudConfig;
 use evidence_http::call::encoded;
 use evidence_http::{FailureKind, Request, RequestFailure, recorded};
-use evidence_rules::altcloud::record::{Assignment, Role, User};
 
 /// After this many consecutive empty pages, a listing that has a next page is assumed to loop. Logs have some empty
 /// pages.
 const EMPTY_PAGES: u64 = 25;
 
 /// The listing to read, and the request for its first page.
-struct ListingRequest<T: 'static> {
+pub(crate) struct ListingRequest<T: 'static> {
     paged: &'static Paged<T>,
     request: Request,
 }
 
-/// Makes the calls.
-pub(super) struct Api<'a> {
-    /// The access to use.
-    pub(super) access: &'a Access,
-    /// Base of the API.
-    pub(super) base: &'a Url,
-    /// The customer.
-    pub(super) customer: &'a str,
+/// A workspace that granted a token for at least one scope.
+pub(crate) struct Host {
+    pub(crate) config: AltCloudConfig,
+    pub(crate) access: Access,
+    /// The delegated scopes.
+    pub(crate) scopes: Vec<OAuthScope>,
+    /// The required scopes that are not delegated, with the provider's message.
+    pub(crate) refused: Vec<(OAuthScope, String)>,
+    /// The period of the log.
+    pub(crate) period: Period,
 }
 
-impl Api<'_> {
-    /// The first page of the users.
-    pub(super) async fn first_users(&self, whose: &Whose) -> Recorded<User> {
-        recorded(self.page(&self.users_question(whose), None)).await
+impl Host {
+    /// Whether a scope is delegated.
+    pub(crate) fn has(&self, scope: OAuthScope) -> bool {
+        self.scopes.contains(&scope)
     }
 
-    /// The rest of the users.
-    pub(super) async fn users(&self, whose: &Whose, first: Recorded<User>) -> Listing<User> {
-        self.listing(&self.users_question(whose), first).await
+    /// The empty listing of a scope that is required but not delegated; `None` for any other.
+    pub(crate) fn not_delegated<T>(&self, scope: OAuthScope) -> Option<Listing<T>> {
+        let (scope, text) = self.refused.iter().find(|(refused, _)| *refused == scope)?;
+        Some(Listing::not_read(ListingError::NotDelegated(*scope, text.clone())))
     }
 
-    /// The first page of the roles.
-    pub(super) async fn first_roles(&self) -> Recorded<Role> {
-        recorded(self.page(&self.of_customer(&ROLES), None)).await
+    /// A listing of the customer.
+    pub(crate) fn of_customer<T>(&self, paged: &'static Paged<T>) -> ListingRequest<T> {
+        self.question(paged, &[("customer", &self.config.customer_id)])
     }
 
-    /// The rest of the roles.
-    pub(super) async fn roles(&self, first: Recorded<Role>) -> Listing<Role> {
-        self.listing(&self.of_customer(&ROLES), first).await
-    }
-
-    /// The role assignments.
-    pub(super) async fn assignments(&self) -> Listing<Assignment> {
-        let question = self.of_customer(&ASSIGNMENTS);
-        self.listing(&question, recorded(self.page(&question, None)).await).await
-    }
-
-    /// The first page of the log for one event.
-    pub(super) async fn first_events(&self, event: &str, period: Period) -> Recorded<Activity> {
-        recorded(self.page(&self.events_question(event, period), None)).await
-    }
-
-    /// The rest of the log for one event.
-    pub(super) async fn events(
+    /// A listing with these parameters.
+    pub(crate) fn question<T>(
         &self,
-        event: &str,
-        period: Period,
-        first: Recorded<Activity>,
-    ) -> Listing<Activity> {
-        self.listing(&self.events_question(event, period), first).await
-    }
-
-    fn users_question(&self, whose: &Whose) -> ListingRequest<User> {
-        match whose {
-            Whose::Customer { id, .. } => self.question(&USERS, &[("customer", id)]),
-            Whose::Domain(domain) => self.question(&USERS_OF_DOMAIN, &[("domain", domain)]),
-        }
-    }
-
-    fn of_customer<T>(&self, paged: &'static Paged<T>) -> ListingRequest<T> {
-        self.question(paged, &[("customer", self.customer)])
-    }
-
-    fn events_question(&self, event: &str, period: Period) -> ListingRequest<Activity> {
-        let (start, end) = (period.start.to_string(), period.end.to_string());
-        let parameters = [("customer", self.customer), ("event", event), ("start", &*start), ("end", &*end)];
-        self.question(&ACTIVITIES, &parameters)
-    }
-
-    fn question<T>(&self, paged: &'static Paged<T>, parameters: &[(&str, &str)]) -> ListingRequest<T> {
+        paged: &'static Paged<T>,
+        parameters: &[(&str, &str)],
+    ) -> ListingRequest<T> {
         // The request is recorded without the list of fields.
-        let mut request = paged.call.get(self.base, parameters);
+        let mut request = paged.call.get(&self.config.api_url, parameters);
         extend(&mut request, "fields", paged.fields);
         ListingRequest { paged, request }
+    }
+
+    /// The first page of a listing.
+    pub(crate) async fn first<T>(&self, question: &ListingRequest<T>) -> Recorded<T> {
+        recorded(self.page(question, None)).await
+    }
+
+    /// The whole listing.
+    pub(crate) async fn whole<T>(&self, question: &ListingRequest<T>) -> Listing<T> {
+        self.listing(question, self.first(question).await).await
     }
 
     async fn page<T>(&self, question: &ListingRequest<T>, token: Option<&str>) -> FirstPage<T> {
@@ -110,7 +82,7 @@ impl Api<'_> {
 
     /// Reads every page after `first`, in sequence, because each names the next. A failed page ends the listing;
     /// earlier pages are kept.
-    async fn listing<T>(&self, question: &ListingRequest<T>, first: Recorded<T>) -> Listing<T> {
+    pub(crate) async fn listing<T>(&self, question: &ListingRequest<T>, first: Recorded<T>) -> Listing<T> {
         let (mut page, requests) = first;
         let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None, requests };
         let mut progress = ListingProgress::default();
@@ -177,6 +149,7 @@ fn extend(request: &mut Request, name: &str, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evidence_rules::altcloud::record::User;
 
     #[test]
     fn a_listing_without_end_is_ended_by_each_of_its_bounds() {

@@ -14,14 +14,13 @@ use zeroize::Zeroizing;
 
 use super::answer::says_time;
 use super::assertion::assertion;
-use super::calls::TOKEN;
-use super::config::NAME;
 use super::dialect::Bearer;
 use super::listing::ListingError;
 use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
-use super::wire;
+use super::token::{TOKEN, TokenAnswer};
 use crate::env::Clock;
+use crate::source::google::names::NAME;
 use evidence_http::retry::{Class, http_date};
 use evidence_http::{self, Answered, Call, Client, FailureKind, GivenUp, Refused, Request, RequestFailure};
 use evidence_screen::Screen;
@@ -39,7 +38,7 @@ const MARGIN: u64 = 60;
 const SMALLEST_SKEW: i64 = 5;
 
 /// The service account's access to the API on behalf of one administrator.
-pub(super) struct Access {
+pub(crate) struct Access {
     account: ServiceAccount,
     admin: String,
     /// The client of the exchange.
@@ -75,7 +74,7 @@ struct Grant {
 
 impl Access {
     /// Access without a token yet. `exchange` calls the account's `token_uri`, `api` the API.
-    pub(super) fn new(
+    pub(crate) fn new(
         account: ServiceAccount,
         admin: String,
         exchange: Client,
@@ -88,24 +87,24 @@ impl Access {
     }
 
     /// The service account.
-    pub(super) fn account(&self) -> &ServiceAccount {
+    pub(crate) fn account(&self) -> &ServiceAccount {
         &self.account
     }
 
     /// The number of requests sent so far, retries included, and the number of retries.
-    pub(super) fn requests(&self) -> (u64, u64) {
+    pub(crate) fn requests(&self) -> (u64, u64) {
         let both = |count: fn(&Client) -> u64| count(&self.exchange).saturating_add(count(&self.api));
         (both(Client::requests), both(Client::retries))
     }
 
     /// The listings that were given up.
-    pub(super) fn given_up(&self) -> Vec<GivenUp> {
+    pub(crate) fn given_up(&self) -> Vec<GivenUp> {
         self.api.given_up()
     }
 
     /// How long limits held requests back. Scopes run concurrently, so the longest total counts; a scope's tokens are
     /// used one after the other, and every call waits for the exchange.
-    pub(super) fn paused(&self) -> SignedDuration {
+    pub(crate) fn paused(&self) -> SignedDuration {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |scope: &OAuthScope| {
             let clients = made.iter().filter(|(of, _)| of == scope);
@@ -121,13 +120,13 @@ impl Access {
     }
 
     /// A time of this machine as the provider's clock would show it, if their difference is known.
-    pub(super) fn by_provider(&self, time: Timestamp) -> Timestamp {
+    pub(crate) fn by_provider(&self, time: Timestamp) -> Timestamp {
         let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
         time.checked_add(skew).unwrap_or(time)
     }
 
     /// A warning if this machine's clock is wrong.
-    pub(super) fn warning(&self) -> Option<Warning> {
+    pub(crate) fn warning(&self) -> Option<Warning> {
         let skew = self.skew.load(Ordering::Relaxed);
         let side = if skew > 0 { "behind" } else { "ahead of" };
         (skew != 0).then(|| Warning {
@@ -143,7 +142,7 @@ impl Access {
 
     /// Requests a token for `scopes` without using it. Tries again with the provider's own time if the exchange refused
     /// because of the clock.
-    pub(super) async fn ask(&self, scopes: &[OAuthScope]) -> Result<wire::TokenAnswer, ListingError> {
+    pub(crate) async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, ListingError> {
         let refused = match self.ask_once(scopes).await? {
             Ok(token) => return Ok(token),
             Err(refused) => refused,
@@ -154,10 +153,7 @@ impl Access {
         Err(ListingError::Refused(refused))
     }
 
-    async fn ask_once(
-        &self,
-        scopes: &[OAuthScope],
-    ) -> Result<Result<wire::TokenAnswer, Refused>, ListingError> {
+    async fn ask_once(&self, scopes: &[OAuthScope]) -> Result<Result<TokenAnswer, Refused>, ListingError> {
         let local = |text| ListingError::Failed(RequestFailure::local(FailureKind::Transport(text)));
         let now = self.now().as_second();
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
@@ -190,10 +186,10 @@ impl Access {
     }
 
     /// Uses `token`, and requests further tokens for `scopes`.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         &self,
         scopes: &[OAuthScope],
-        token: wire::TokenAnswer,
+        token: TokenAnswer,
     ) -> Result<(), RequestFailure> {
         let mut state = self.state.lock().await;
         state.scopes = scopes.to_vec();
@@ -201,12 +197,7 @@ impl Access {
         Ok(())
     }
 
-    fn grant(
-        &self,
-        scopes: &[OAuthScope],
-        token: wire::TokenAnswer,
-        number: u64,
-    ) -> Result<Grant, RequestFailure> {
+    fn grant(&self, scopes: &[OAuthScope], token: TokenAnswer, number: u64) -> Result<Grant, RequestFailure> {
         let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
         let token = Zeroizing::new(token.access_token);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
@@ -225,7 +216,7 @@ impl Access {
     }
 
     /// Sends a request of `scope` with a valid token. Renews the token once if the API does not accept it.
-    pub(super) async fn send<T>(
+    pub(crate) async fn send<T>(
         &self,
         scope: OAuthScope,
         request: &Request,

@@ -29,7 +29,7 @@ const NOT_AUTHORIZED: &str = "Access denied. You are not authorized";
 const PASSING: &[&str] = &["internal_failure", "server_error", "temporarily_unavailable"];
 
 /// Classifies an answer of the API.
-pub(super) fn classify(
+pub(crate) fn classify(
     status: u16,
     is_json: bool,
     reasons: &[&str],
@@ -61,7 +61,7 @@ pub(super) fn classify(
 
 /// Classifies an answer of the exchange. A refusal never closes the gate: further attempts find out which scope was
 /// refused, or whether the clock was wrong.
-pub(super) fn classify_exchange(
+pub(crate) fn classify_exchange(
     status: u16,
     is_json: bool,
     code: Option<&str>,
@@ -83,7 +83,7 @@ pub(super) fn classify_exchange(
 }
 
 /// The code of a refusal: the decisive one of its reasons, else the first.
-pub(super) fn code<'a>(reasons: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn code<'a>(reasons: &[&'a str]) -> Option<&'a str> {
     if reasons.iter().any(|reason| DISABLED.contains(reason)) {
         return Some(API_DISABLED);
     }
@@ -91,17 +91,17 @@ pub(super) fn code<'a>(reasons: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Whether the API is switched off in the service account's project.
-pub(super) fn says_disabled(refused: &Refused) -> bool {
+pub(crate) fn says_disabled(refused: &Refused) -> bool {
     refused.code.as_deref() == Some(API_DISABLED)
 }
 
 /// Whether an exchange was refused because of the requested scopes.
-pub(super) fn says_scopes(refused: &Refused) -> bool {
+pub(crate) fn says_scopes(refused: &Refused) -> bool {
     matches!(refused.code.as_deref(), Some("unauthorized_client" | "invalid_scope"))
 }
 
 /// Whether an exchange was refused because of the assertion's times, `iat` and `exp`.
-pub(super) fn says_time(refused: &Refused) -> bool {
+pub(crate) fn says_time(refused: &Refused) -> bool {
     refused.code.as_deref() == Some("invalid_grant")
         && refused.message.as_deref().is_some_and(|message| {
             let mut words = message.split(|c: char| !c.is_ascii_alphanumeric());
