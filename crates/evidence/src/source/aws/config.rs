@@ -162,7 +162,7 @@ pub(super) fn decode(
         log_groups: log_groups.clone().unwrap_or_default(),
     };
     let has_address = endpoint_url.is_some() || bad_url;
-    let source = Source { home: home.as_ref(), scope: &all, has_address, duration };
+    let source = SourceSettings { home: home.as_ref(), scope: &all, has_address, duration };
     let accounts = accounts(decoder, fields, &source);
     if bad_url {
         return None;
@@ -234,7 +234,7 @@ fn role(
 }
 
 /// Settings that all accounts of the source share.
-struct Source<'a> {
+struct SourceSettings<'a> {
     home: Option<&'a Region>,
     scope: &'a AccountScope,
     has_address: bool,
@@ -246,7 +246,7 @@ struct Source<'a> {
 fn accounts(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    source: &Source<'_>,
+    source: &SourceSettings<'_>,
 ) -> Option<Vec<AccountConfig>> {
     let mut accounts: Vec<AccountConfig> = Vec::new();
     let mut all_good = true;
@@ -267,7 +267,11 @@ fn accounts(
     all_good.then_some(accounts)
 }
 
-fn account(decoder: &mut Decoder<'_, '_>, fields: &Fields, source: &Source<'_>) -> Option<AccountConfig> {
+fn account(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    source: &SourceSettings<'_>,
+) -> Option<AccountConfig> {
     let arn = decoder.text(fields, &ACCOUNT_ROLE_ARN);
     let arn = arn.and_then(|arn| good(decoder, arn, names::check_role));
     let external_id = optional(decoder, fields, &ACCOUNT_EXTERNAL_ID, check_external_id);

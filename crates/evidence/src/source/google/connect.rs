@@ -21,7 +21,7 @@ use super::host::scopes::OAuthScope;
 use super::host::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
 use super::host::token::TokenAnswer;
 use super::names::NAME;
-use super::observe::why;
+use super::observe::refusal_text;
 use super::session::AltCloudSession;
 use super::topic::{Answers, FirstPart, Topic};
 use super::topics;
@@ -155,7 +155,9 @@ async fn tokens(
     for (scope, answer) in needed.iter().zip(asked) {
         match answer {
             Ok(_) => delegated.push(*scope),
-            Err(ListingError::Refused(why)) if says_scopes(&why) => refused.push((*scope, why.text())),
+            Err(ListingError::Refused(reason)) if says_scopes(&reason) => {
+                refused.push((*scope, reason.text()))
+            }
             Err(other) => return Err(exchange_error(config, access.account(), &other)),
         }
     }
@@ -212,7 +214,7 @@ fn denied(host: &Host, parts: &[FirstPart<'_>], warnings: &mut Vec<Warning>) -> 
     }
     for FirstPart { scope, what, page } in parts {
         let Err(ListingError::Refused(refused)) = page else { continue };
-        let text = format!("{what} are not shown to {}: {}", config.admin_email, why(refused));
+        let text = format!("{what} are not shown to {}: {}", config.admin_email, refusal_text(refused));
         warnings.push(match refused.class {
             Class::Forbidden(RefusalCause::Permission) => {
                 let text = format!("{text}; it needs {}", scope.privilege());

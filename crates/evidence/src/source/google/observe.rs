@@ -128,7 +128,7 @@ fn outcome_of(problem: &ListingError) -> Seen {
     };
     let reason = match refused.class {
         Class::Forbidden(RefusalCause::Permission) => {
-            return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: why(refused) };
+            return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: refusal_text(refused) };
         }
         Class::NotFound => &reason::NOT_FOUND,
         Class::Unauthorized => &reason::PERMISSION_DENIED,
@@ -136,14 +136,14 @@ fn outcome_of(problem: &ListingError) -> Seen {
     };
     Seen::Failed(Failed {
         reason,
-        message: format!("{} (HTTP {})", why(refused), refused.meta.status),
+        message: format!("{} (HTTP {})", refusal_text(refused), refused.meta.status),
         status: Some(refused.meta.status),
         request_id: refused.meta.request_id.clone(),
     })
 }
 
 /// The provider's message, or an explanation if it has none.
-pub(super) fn why(refused: &Refused) -> String {
+pub(super) fn refusal_text(refused: &Refused) -> String {
     let text = refused.text();
     if says_disabled(refused) {
         return format!("the Admin SDK API is not enabled in the service account's project ({text})");

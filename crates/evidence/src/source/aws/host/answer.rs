@@ -236,7 +236,7 @@ pub(crate) enum RefusalMeaning {
 }
 
 /// The meaning of a refusal, by the provider's code and never by its message.
-pub(crate) fn said(refused: &Refused) -> RefusalMeaning {
+pub(crate) fn meaning(refused: &Refused) -> RefusalMeaning {
     match (refused.class, refused.code.as_deref().unwrap_or_default()) {
         (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => RefusalMeaning::NoEntity,
         (Class::NotFound, "TrailNotFound" | "TrailNotFoundException") => RefusalMeaning::NoTrail,

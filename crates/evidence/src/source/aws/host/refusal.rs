@@ -4,7 +4,7 @@
 //! message.
 
 use super::action::Action;
-use super::answer::{RefusalMeaning, said};
+use super::answer::{RefusalMeaning, meaning};
 use super::endpoint::Region;
 use crate::observation::{Failed, Seen};
 use evidence_http::retry::{Class, RefusalCause};
@@ -92,7 +92,7 @@ pub(crate) fn of<T>(
 
 fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
     let words = words(refused);
-    match said(refused) {
+    match meaning(refused) {
         RefusalMeaning::Denied => Unread::Denied {
             reason: &reason::PERMISSION_DENIED,
             detail: format!("{what} is denied: {words}"),

@@ -7,7 +7,7 @@ use super::alone::inspected;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::source::aws::account::Account;
 use crate::source::aws::host::action::{Action, SMALL_LIMIT};
-use crate::source::aws::host::answer::{RefusalMeaning, said};
+use crate::source::aws::host::answer::{RefusalMeaning, meaning};
 use crate::source::aws::host::endpoint::{Protocol, Region, Service};
 use crate::source::aws::host::refusal::{self, ReadResult, Recorded, failure, with_requests, words};
 use crate::source::aws::host::xml::{self, Element, field, required};
@@ -113,7 +113,7 @@ pub(crate) enum Policy {
 /// counts: neither a plain 404, nor a code for another missing resource.
 pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, CallError>) -> ReadResult<Policy> {
     match answer {
-        Err(CallError::Refused(refused)) if said(&refused) == RefusalMeaning::NoEntity => {
+        Err(CallError::Refused(refused)) if meaning(&refused) == RefusalMeaning::NoEntity => {
             Ok((Policy::Missing(words(&refused)), refused.meta))
         }
         answer => {

@@ -49,13 +49,13 @@ pub(crate) struct Access {
     screen: Arc<Screen>,
     /// The offset in seconds from this machine's clock to the provider's.
     skew: AtomicI64,
-    state: Mutex<State>,
+    state: Mutex<TokenState>,
     /// Every client that ever held a token.
     made: std::sync::Mutex<Vec<(OAuthScope, Arc<Client>)>>,
 }
 
 #[derive(Default)]
-struct State {
+struct TokenState {
     scopes: Vec<OAuthScope>,
     grant: Option<Arc<Grant>>,
     /// Why no further token is requested.
@@ -257,7 +257,7 @@ impl Access {
     }
 
     /// Holds the lock, so that other calls that need a token wait for this one.
-    async fn renew(&self, state: &mut State) -> Result<Arc<Grant>, RequestFailure> {
+    async fn renew(&self, state: &mut TokenState) -> Result<Arc<Grant>, RequestFailure> {
         let number = state.grant.as_ref().map_or(0, |grant| grant.number).saturating_add(1);
         let asked = self.ask(&state.scopes).await.map_err(|problem| match problem {
             ListingError::Failed(failure) => failure,
@@ -284,7 +284,7 @@ impl Access {
     }
 }
 
-impl State {
+impl TokenState {
     fn is_open(&self, scope: OAuthScope) -> Result<(), RequestFailure> {
         let closed = self.closed.iter().find(|(closed, _)| *closed == scope).map(|(_, failure)| failure);
         self.over.as_ref().or(closed).map_or(Ok(()), |failure| Err(failure.clone()))

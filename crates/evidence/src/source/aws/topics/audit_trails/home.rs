@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::known::{Known, TrailHome};
+use super::known::{KnownTrail, TrailHome};
 use crate::source::aws::account::Account;
 use crate::source::aws::host::action::Action;
-use crate::source::aws::host::answer::{RefusalMeaning, said};
+use crate::source::aws::host::answer::{RefusalMeaning, meaning};
 use crate::source::aws::host::endpoint::Region;
 use crate::source::aws::host::refusal::{self, ReadResult, Unread, call_name, host_error, not_asked, words};
 use evidence_http::{Answered, CallError};
@@ -16,7 +16,7 @@ pub(super) async fn ask<T>(
     account: &Account,
     action: &Action<T>,
     parameter: &str,
-    known: &Known,
+    known: &KnownTrail,
 ) -> ReadResult<T> {
     let TrailHome { region, arn } =
         known.home().map_err(|text| Unread::Failed(host_error(not_asked(action.permission(), &text))))?;
@@ -44,7 +44,7 @@ pub(crate) fn of_trail<T>(
     answer: Result<Answered<T>, CallError>,
 ) -> ReadResult<T> {
     match answer {
-        Err(CallError::Refused(refused)) if said(&refused) == RefusalMeaning::NoTrail => {
+        Err(CallError::Refused(refused)) if meaning(&refused) == RefusalMeaning::NoTrail => {
             let detail = format!("{}: {}", call_name(action, region), words(&refused));
             Err(Unread::Denied { reason: &reason::NOT_FOUND, detail })
         }

@@ -14,7 +14,7 @@ use evidence_rules::cloud::record::Trail;
 
 /// A trail, and a region that showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct KnownTrail {
     pub(crate) trail: Trail,
     pub(crate) seen_in: Region,
 }
@@ -28,12 +28,12 @@ pub(crate) struct TrailHome {
 
 /// Every trail once, by its ARN, in the order of their names. The home region's data takes precedence, else that of the
 /// first region. Two trails without an ARN are two trails.
-pub(crate) fn merge<'a>(regions: impl IntoIterator<Item = (&'a Region, &'a [Trail])>) -> Vec<Known> {
-    let mut known: Vec<Known> = Vec::new();
+pub(crate) fn merge<'a>(regions: impl IntoIterator<Item = (&'a Region, &'a [Trail])>) -> Vec<KnownTrail> {
+    let mut known: Vec<KnownTrail> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (region, trails) in regions {
         for trail in trails {
-            let new = Known { trail: trail.clone(), seen_in: region.clone() };
+            let new = KnownTrail { trail: trail.clone(), seen_in: region.clone() };
             let Some(arn) = trail.trail_arn.value() else {
                 known.push(new);
                 continue;
@@ -52,7 +52,7 @@ pub(crate) fn merge<'a>(regions: impl IntoIterator<Item = (&'a Region, &'a [Trai
     known
 }
 
-impl Known {
+impl KnownTrail {
     fn is_at_home(&self) -> bool {
         self.trail.home_region.value().is_some_and(|home| home == self.seen_in.as_str())
     }
@@ -100,7 +100,7 @@ impl Known {
 
 /// The prefix of each trail's file names, unique even if case is ignored: the trail's name, extended only if another
 /// trail has the same.
-pub(crate) fn file_stems(trails: &[Known]) -> Vec<String> {
+pub(crate) fn file_stems(trails: &[KnownTrail]) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();
     for (index, known) in trails.iter().enumerate() {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_status_is_asked_at_home_and_nowhere_else() {
-        let known = |arn: Option<&str>, home: Option<&str>| Known {
+        let known = |arn: Option<&str>, home: Option<&str>| KnownTrail {
             trail: trail("main", arn, home),
             seen_in: region("eu-central-1"),
         };
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn file_names_are_all_different_and_cannot_lead_elsewhere() {
-        let known = |name: &str, arn: Option<&str>| Known {
+        let known = |name: &str, arn: Option<&str>| KnownTrail {
             trail: trail(name, arn, None),
             seen_in: region("eu-central-1"),
         };

@@ -13,7 +13,7 @@ mod verdict;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, OptionFuture, join, join_all};
 
-use self::known::Known;
+use self::known::KnownTrail;
 use self::listing::RegionTrails;
 use self::status::{inspect_other_regions, other_regions};
 use self::verdict::good_trail;
@@ -71,7 +71,7 @@ impl Answers for TrailListings {
         let trails = saturating_u64(known.len() - problems.len());
         let permission = status::GET_TRAIL_STATUS.permission();
         plan.missing.extend(problems.iter().map(|text| not_asked(permission, text)));
-        let needs = |known: &&Known| known.trail.needs_selectors() && known.home().is_ok();
+        let needs = |known: &&KnownTrail| known.trail.needs_selectors() && known.home().is_ok();
         let selectors = saturating_u64(known.iter().filter(needs).count());
         plan.requests += saturating_u64(self.0.len()) + trails + selectors;
         plan.artifacts.push((TOPIC.name, u64::from(is_read)));
@@ -98,26 +98,26 @@ impl Answers for TrailListings {
     }
 }
 
-fn is_in_scope(account: &Account, known: &Known) -> bool {
+fn is_in_scope(account: &Account, known: &KnownTrail) -> bool {
     let entries = &account.scope.trails;
     entries.is_empty() || entries.iter().any(|entry| known.trail.is_meant_by(entry))
 }
 
 impl TrailListings {
     /// Every trail that the regions show.
-    fn all(&self) -> Vec<Known> {
+    fn all(&self) -> Vec<KnownTrail> {
         known::merge(self.0.iter().filter_map(|of| match &of.trails.0 {
             Ok((trails, _)) => Some((&of.region, trails.as_slice())),
             Err(_) => None,
         }))
     }
 
-    fn in_scope(&self, account: &Account) -> Vec<Known> {
+    fn in_scope(&self, account: &Account) -> Vec<KnownTrail> {
         self.all().into_iter().filter(|known| is_in_scope(account, known)).collect()
     }
 
     fn members(&self, account: &Account) -> Vec<Member> {
-        let member = |known: Known| {
+        let member = |known: KnownTrail| {
             let out_of_scope = (!is_in_scope(account, &known)).then_some("excluded");
             Member { out_of_scope, ..Member::new(TRAIL, known.arn().unwrap_or_default()) }
         };
@@ -133,7 +133,7 @@ struct Trails {
 }
 
 /// `audit_trails.json`, and the regions and trails that could not be read or found.
-fn found(account: &Account, regions: &[RegionTrails], known: &[Known]) -> Trails {
+fn found(account: &Account, regions: &[RegionTrails], known: &[KnownTrail]) -> Trails {
     let number = &account.number;
     let read: Vec<(&Region, &Meta)> = regions
         .iter()
@@ -184,7 +184,7 @@ fn found(account: &Account, regions: &[RegionTrails], known: &[Known]) -> Trails
 async fn inspect(
     account: &Account,
     regions: &[RegionTrails],
-    known: Vec<Known>,
+    known: Vec<KnownTrail>,
     trails: Trails,
 ) -> CollectionItem {
     let statuses = join_all(known.iter().map(|known| {

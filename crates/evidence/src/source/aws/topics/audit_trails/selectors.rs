@@ -1,7 +1,7 @@
 //! The event selectors of a trail: which management events it records.
 
 use super::home::ask;
-use super::known::Known;
+use super::known::KnownTrail;
 use super::verdict::good_trail;
 use crate::json::object;
 use crate::observation::Observation;
@@ -51,14 +51,14 @@ pub(crate) fn event_selectors(bytes: &[u8]) -> Result<EventSelectors, ParseError
 }
 
 /// The selectors of a trail.
-pub(super) async fn read(account: &Account, known: &Known) -> ReadResult<EventSelectors> {
+pub(super) async fn read(account: &Account, known: &KnownTrail) -> ReadResult<EventSelectors> {
     ask(account, &GET_EVENT_SELECTORS, "TrailName", known).await
 }
 
 /// The observation of a trail's event selectors, which also fills in `facts`.
 pub(super) fn inspect(
     account: &Account,
-    known: &Known,
+    known: &KnownTrail,
     stem: &str,
     read: ReadResult<EventSelectors>,
     facts: &mut TrailFacts,

@@ -6,7 +6,7 @@ use evidence_bundle::document::Warning;
 use futures_util::future::join_all;
 
 use super::home::{ask, ask_in};
-use super::known::{Known, TrailHome};
+use super::known::{KnownTrail, TrailHome};
 use super::listing::RegionTrails;
 use super::verdict::good_trail;
 use crate::json::object;
@@ -51,14 +51,14 @@ pub(crate) fn trail_status(bytes: &[u8]) -> Result<TrailStatus, ParseError> {
 }
 
 /// The status of a trail at home.
-pub(super) async fn read(account: &Account, known: &Known) -> ReadResult<TrailStatus> {
+pub(super) async fn read(account: &Account, known: &KnownTrail) -> ReadResult<TrailStatus> {
     ask(account, &GET_TRAIL_STATUS, "Name", known).await
 }
 
 /// The observation of a trail's status, which also fills in `facts`.
 pub(super) fn inspect(
     account: &Account,
-    known: &Known,
+    known: &KnownTrail,
     stem: &str,
     read: ReadResult<TrailStatus>,
     facts: &mut TrailFacts,
@@ -88,7 +88,7 @@ pub(super) fn inspect(
 }
 
 /// The other regions in which a trail of all regions delivers; `None` if it cannot pass, or has no address.
-pub(super) fn other_regions(first: &[RegionTrails], known: &Known) -> Option<Vec<(Region, String)>> {
+pub(super) fn other_regions(first: &[RegionTrails], known: &KnownTrail) -> Option<Vec<(Region, String)>> {
     let TrailHome { region: home, arn } =
         known.home().ok().filter(|_| known.trail.is_multi_region_trail.value() == Some(&true))?;
     let regions = first.iter().map(|of| of.region.clone());
@@ -109,7 +109,7 @@ fn not_enabled(first: &[RegionTrails], region: &Region) -> Option<Unread> {
 pub(super) async fn inspect_other_regions(
     account: &Account,
     first: &[RegionTrails],
-    known: &Known,
+    known: &KnownTrail,
     stem: &str,
     facts: &mut TrailFacts,
 ) -> Vec<Observation> {
@@ -160,7 +160,7 @@ pub(super) async fn inspect_other_regions(
 }
 
 /// The warning of a trail whose latest delivery failed, in this region if it is not its home.
-fn not_delivering(known: &Known, error: &str, region: Option<&Region>) -> Warning {
+fn not_delivering(known: &KnownTrail, error: &str, region: Option<&Region>) -> Warning {
     let place = region.map_or_else(String::new, |region| format!(" in {region}"));
     let text = format!("the trail {} does not deliver{place}: {error}", single_line(known.name()));
     warning("trail_delivery_failed", text, &known.subject())
