@@ -1,13 +1,14 @@
 //! The keys of `sources.cloud`: their values and descriptions.
 
 use super::SERVED;
+use crate::source::aws::names::NAME;
 use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, Presence, Section, Shape};
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
 /// The key of this source.
 pub(crate) static KEY: Key = Key {
-    name: super::NAME.id(),
+    name: NAME.id(),
     presence: Presence::Optional,
     shape: Shape::Section(&SECTION),
     summary: SECTION.summary,
