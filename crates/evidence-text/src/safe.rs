@@ -5,9 +5,6 @@ use std::fmt;
 use crate::numbers;
 use crate::printable::{Printable, Visible, single_line};
 
-/// The most characters that [`Safe::cut`] keeps.
-const CHARACTERS: usize = 2_000;
-
 /// Text that may be printed: what a stranger wrote has its deceptive characters escaped. It is made from untrusted text
 /// by [`Safe::of`] and its relatives, or composed by [`safe!`](crate::safe) of parts that are safe. What prints takes
 /// nothing else, so that a forgotten escape does not compile.
@@ -15,6 +12,9 @@ const CHARACTERS: usize = 2_000;
 pub struct Safe(String);
 
 impl Safe {
+    /// The most characters that [`cut`](Safe::cut) keeps.
+    pub const CUT: usize = 2_000;
+
     /// Untrusted text, as long as it is, on its line. Text that is safe already does not change.
     pub fn of(text: &str) -> Safe {
         Safe(Printable(text).to_string())
@@ -27,7 +27,7 @@ impl Safe {
 
     /// Untrusted text on one line of at most 2,000 characters.
     pub fn cut(text: &str) -> Safe {
-        match text.char_indices().nth(CHARACTERS).and_then(|(end, _)| text.get(..end)) {
+        match text.char_indices().nth(Safe::CUT).and_then(|(end, _)| text.get(..end)) {
             Some(start) => Safe(format!("{} … (cut)", Printable(start))),
             None => Safe::of(text),
         }
@@ -124,53 +124,6 @@ pub fn part<T: Shown>(part: &T) -> &T {
     part
 }
 
-/// [`Safe`] text of safe parts, like `format!`. Variables named in the text follow a semicolon, and so do widths:
-///
-/// ```
-/// use evidence_text::{Safe, safe};
-/// let (name, width) = (Safe::of("a\u{1b}[2J"), 9);
-/// assert_eq!(safe!("  {:<width$} {name}", 14_u64; name, width = width).as_str(), "  14        a\\u{1b}[2J");
-/// ```
-///
-/// A part that is not safe does not compile:
-///
-/// ```compile_fail
-/// evidence_text::safe!("{}", String::from("of a host"));
-/// ```
-///
-/// Nor does one that is only named in the text, or text that is borrowed:
-///
-/// ```compile_fail
-/// let name = "of a host";
-/// evidence_text::safe!("{name}");
-/// ```
-///
-/// ```compile_fail
-/// let name = String::from("of a host");
-/// evidence_text::safe!("{}", name.as_str());
-/// ```
-#[macro_export]
-macro_rules! safe {
-    ($format:literal $(, $part:expr)* $(; $($name:ident $(= $width:expr)?),+)? $(,)?) => {
-        // A literal that a macro makes captures no variables.
-        $crate::Safe::composed(format_args!(
-            concat!($format) $(, $crate::part(&$part))* $($(, $name = $crate::safe_part!($name $(= $width)?))+)?
-        ))
-    };
-}
-
-/// A named part of [`safe!`]: a variable, or a width.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! safe_part {
-    ($name:ident) => {
-        $crate::part(&$name)
-    };
-    ($name:ident = $width:expr) => {
-        $width
-    };
-}
-
 /// Numbers as parts of safe text.
 pub mod shown {
     use super::{Safe, numbers};
@@ -199,6 +152,7 @@ pub mod shown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::safe;
 
     #[test]
     fn text_is_made_safe_once() {
@@ -207,8 +161,8 @@ mod tests {
         assert_eq!(safe.as_str(), "a\\u{1b}[2J\\u{a}\\u{202e}b");
         assert_eq!(Safe::of(safe.as_str()), safe);
         assert_eq!(Safe::lines(hostile).as_str(), "a\\u{1b}[2J\n\\u{202e}b");
-        assert_eq!(Safe::cut(&"x".repeat(CHARACTERS)).as_str().len(), CHARACTERS);
-        assert!(Safe::cut(&"x".repeat(CHARACTERS + 1)).as_str().ends_with("x … (cut)"));
+        assert_eq!(Safe::cut(&"x".repeat(Safe::CUT)).as_str().len(), Safe::CUT);
+        assert!(Safe::cut(&"x".repeat(Safe::CUT + 1)).as_str().ends_with("x … (cut)"));
         assert_eq!(Safe::joined([safe!("{}", 1_u64), Safe::from("two")], ", ").as_str(), "1, two");
     }
 }
