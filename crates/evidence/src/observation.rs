@@ -31,6 +31,12 @@ impl SourceName {
     pub const fn id(self) -> &'static str {
         self.0
     }
+
+    /// A warning of this source, for the manifest.
+    pub fn warning(self, code: &str, message: String, subject: Option<&str>) -> Warning {
+        let (source, subject) = (Some(self.0.to_string()), subject.map(str::to_string));
+        Warning { code: code.to_string(), message, source, subject }
+    }
 }
 
 /// One observation of a source.

@@ -11,12 +11,12 @@ use evidence_bundle::key::{KeyError, SigningKey};
 use evidence_os::access::{self, Access};
 use evidence_os::input;
 use evidence_os::secret::{Place, SecretError, how_to_set};
+use evidence_os::shell;
 use ring::hmac;
 use zeroize::Zeroizing;
 
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
-use crate::report::format::shell_path;
 
 pub use self::way::Weakness;
 
@@ -100,7 +100,7 @@ impl SigningError {
     pub fn help(&self) -> Vec<String> {
         match self {
             SigningError::Unreadable { path, source } if source.kind() == io::ErrorKind::PermissionDenied => {
-                let path = shell_path(path);
+                let path = shell::path(path);
                 vec![if access::HAS_MODES {
                     format!("run as the owner of {path}, or chmod 600 {path}")
                 } else {

@@ -15,11 +15,10 @@ use crate::env::Env;
 use crate::evaluate::{self, Basis, Check, Evidence};
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::refusals::{Refusal, Refusals};
-use crate::report::format::given_up as given_up_text;
 use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
-use evidence_http::Asked;
+use evidence_http::{Asked, GivenUp};
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::{Verdict, reason};
 use evidence_screen::{Confidence, Screen};
@@ -117,15 +116,10 @@ impl<'a> Gathering<'a> {
                 counted(answers, "answer was", "answers were"),
                 self.env.stamp_of(began)
             );
-            let (source, subject) = (Some(source.id().to_string()), None);
-            self.warn(Warning { code: "resumed".to_string(), message, source, subject }, true);
+            self.warn(source.warning("resumed", message, None), true);
         }
         for given_up in account.given_up.iter().filter(|given_up| given_up.not_asked > 0) {
-            let (source, message) = (Some(source.id().to_string()), given_up_text(given_up));
-            self.warn(
-                Warning { code: "endpoint_given_up".to_string(), message, source, subject: None },
-                true,
-            );
+            self.warn(source.warning("endpoint_given_up", skipped(given_up), None), true);
         }
         for warning in std::mem::take(&mut self.refusals).warnings(source) {
             self.warn(warning, true);
@@ -263,12 +257,9 @@ impl<'a> Gathering<'a> {
             match self.forbidden(artifact, &observation.subject) {
                 Some(rule) => {
                     path = self.clean(&path);
-                    let warning = Warning {
-                        code: reason::EXCLUDED_BY_POLICY.code.to_string(),
-                        message: format!("{path} was left out as forbidden data (rule {rule})"),
-                        source: Some(self.source.id().to_string()),
-                        subject: Some(observation.subject.to_string()),
-                    };
+                    let message = format!("{path} was left out as forbidden data (rule {rule})");
+                    let code = reason::EXCLUDED_BY_POLICY.code;
+                    let warning = self.source.warning(code, message, Some(&observation.subject));
                     // Not reported here: the outcome of the observation shows it.
                     self.warn(warning, false);
                     self.part.excluded.push(Excluded { filename: path.clone(), rule: rule.to_string() });
@@ -403,15 +394,8 @@ impl<'a> Gathering<'a> {
             return Some(finding.rule);
         }
         if let Some(finding) = findings.first() {
-            self.warn(
-                Warning {
-                    code: "possible_secret".to_string(),
-                    message: format!("{} may hold a secret (rule {})", artifact.path(), finding.rule),
-                    source: Some(self.source.id().to_string()),
-                    subject: Some(subject.to_string()),
-                },
-                true,
-            );
+            let message = format!("{} may hold a secret (rule {})", artifact.path(), finding.rule);
+            self.warn(self.source.warning("possible_secret", message, Some(subject)), true);
         }
         None
     }
@@ -504,4 +488,10 @@ fn outcome_of(observation: &Observation) -> Outcome {
         Seen::Failed(_) if observation.requests.is_empty() => Outcome::NotAsked,
         Seen::Failed(_) => Outcome::Failed,
     }
+}
+
+/// How many requests were skipped, and why.
+fn skipped(GivenUp { kind, failed, last, not_asked }: &GivenUp) -> String {
+    let requests = counted(*not_asked, "request was", "requests were");
+    format!("{kind}: {requests} skipped after {failed} consecutive failures: {last}")
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
+use evidence_os::shell;
 
 use super::next::next;
 use super::trust;
@@ -23,7 +24,6 @@ use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::origin::Origin;
 use crate::previous::{self, Series};
-use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
 use crate::source::github;
@@ -256,7 +256,8 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
     let keeps = config.sources.iter().any(|source| source.keeps_records());
     let help = if keeps && !args.reproducible {
         let flags = arguments.iter().skip(1).filter(|argument| *argument != "--resume");
-        let words: Vec<String> = flags.map(|argument| shell_word(&Printable(argument).to_string())).collect();
+        let words: Vec<String> =
+            flags.map(|argument| shell::word(&Printable(argument).to_string())).collect();
         Some(format!("resume within 24 hours with `evidence {} --resume`", words.join(" ")))
     } else if !keeps && config.sources.iter().any(|source| source.kind().name == github::KIND.name) {
         Some("set sources.codehost.revalidate: true to resume interrupted runs with --resume".to_string())

@@ -18,8 +18,9 @@ use evidence_bundle::path::RUN;
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
 use evidence_os::input;
+use evidence_text::Safe;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read, sanitized,
+    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read,
 };
 
 use self::row::{Control, Row, Summary};
@@ -74,7 +75,7 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
 /// The error for a name in a filter that the bundle does not have.
 pub(super) fn unknown_name(unknown: &UnknownName) -> Error {
     let UnknownName { what, name, known, is_criterion } = unknown;
-    let names: Vec<String> = known.iter().map(|name| sanitized(name)).collect();
+    let names: Vec<String> = known.iter().map(|name| Safe::cut(name).to_string()).collect();
     let criterion = if *what == "control" && *is_criterion {
         format!("; or `--criterion {}`", Printable(name))
     } else {
@@ -163,7 +164,7 @@ impl Listing {
         let findings = findings.worst_first();
         let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden };
         match form {
-            Form::Text(groups) => groups.print(&summary, &mut io::BufWriter::new(console::stdout())),
+            Form::Text(groups) => groups.print(&summary, &mut console::stdout()),
             Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),
             Form::Csv(table) => table.print(&mut io::stdout().lock()),
             Form::Markdown(table) => table.print(&summary, &mut io::stdout().lock()),
@@ -175,7 +176,7 @@ impl CheckSink for Listing {
     fn control(&mut self, control: &ControlHead) {
         let ControlHead { id, title, status, .. } = control;
         if self.filter.has_control(id) {
-            let (id, title) = (sanitized(id), sanitized(title));
+            let (id, title) = (Safe::cut(id), Safe::cut(title));
             self.controls.push(Control { id, title, status: *status, counts: Counts::default() });
         }
         self.heads.push(control.clone());

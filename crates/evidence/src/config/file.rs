@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use evidence_os::shell;
 use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
@@ -11,7 +12,6 @@ use super::bundle::BundleConfig;
 use super::controls::{all, controls, controls_of};
 use super::upload::UploadConfig;
 use super::{Config, bundle, sources, upload};
-use crate::report::format::shell_path;
 use crate::source::Configured;
 use evidence_rules::framework::{self, Control, Framework};
 
@@ -40,7 +40,7 @@ pub(crate) static DOCUMENT: Document = Document {
     title: "evidence configuration",
     file_name: "evidence.yaml",
     help_missing: "create one with `evidence init`, or name another file with `--config`",
-    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell_path(inside)),
+    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell::path(inside)),
     help_empty: "create a commented one with `evidence init`",
     help_too_large: "use `repos: \"*\"` in place of a very long list",
     template_head: TEMPLATE_HEAD,

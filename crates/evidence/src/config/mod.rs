@@ -10,6 +10,7 @@ mod bundle;
 pub(crate) mod controls;
 mod file;
 mod found;
+pub(crate) mod shared;
 mod sources;
 pub(crate) mod upload;
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use evidence_bundle::document::{RateLimitRecord, SourcePopulation, Warning};
-use evidence_bundle::text::Printable;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::evaluate::ControlResult;
@@ -16,6 +15,7 @@ use crate::source::{ConnectError, Plan, Scope};
 use evidence_http::{GivenUp, WaitReason};
 use evidence_rules::framework::{Control, Framework};
 use evidence_screen::Screen;
+use evidence_text::Safe;
 use evidence_view::Since;
 
 /// An event of a run.
@@ -32,8 +32,6 @@ pub enum Event<'a> {
     },
     /// The origins that credentials will go to, before the first request.
     Origins(&'a [Origin]),
-    /// A line for `--verbose`.
-    Debug(&'a str),
     /// A source passed its connection test.
     Connected {
         /// The source.
@@ -240,10 +238,10 @@ pub struct Tally {
 }
 
 /// Untrusted text, made safe to print.
-pub(super) fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> String {
-    let text = Printable(text).to_string();
+pub(super) fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> Safe {
+    let text = Safe::of(text);
     match screen.get() {
-        Some(screen) => screen.redact(&text).into_owned(),
+        Some(screen) => Safe::of(&screen.redact(text.as_str())),
         None => text,
     }
 }
@@ -253,7 +251,7 @@ pub trait Reporter: Send + Sync {
     /// Handles an event.
     fn event(&self, event: Event<'_>);
 
-    /// Whether the reporter prints [`Event::Debug`] and [`Event::Request`].
+    /// Whether the reporter prints [`Event::Request`].
     fn wants_debug(&self) -> bool;
 
     /// Sets the screen for every line from now on.

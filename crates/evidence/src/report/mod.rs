@@ -4,7 +4,6 @@
 //! the screen, so that no verbosity prints a secret in a name or message.
 
 mod event;
-pub mod format;
 mod origins;
 mod plan;
 mod progress;

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use evidence_os::access::{self, Access};
 use evidence_os::file;
-
-use crate::report::format::shell_path;
+use evidence_os::shell;
 
 /// The maximum number of links that the system follows.
 const LINKS: usize = 40;
@@ -49,7 +48,7 @@ enum PathFault {
 impl Weakness {
     /// What to do about it.
     pub fn help(&self) -> Vec<String> {
-        let path = shell_path(&self.path);
+        let path = shell::path(&self.path);
         let first = match (self.fault, self.place) {
             (PathFault::Mode(_), PathPart::File | PathPart::Link) => format!("chmod 600 {path}"),
             (PathFault::Mode(mode), PathPart::Directory) => {

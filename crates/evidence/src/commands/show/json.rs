@@ -116,8 +116,8 @@ impl Lines {
             |line: io::Result<String>| -> io::Result<CheckRecord> { Ok(serde_json::from_str(&line?)?) };
         let checks = BufReader::new(file).lines().map(record);
         let controls = controls.iter().map(|control| ControlRecord {
-            id: &control.id,
-            title: &control.title,
+            id: control.id.as_str(),
+            title: control.title.as_str(),
             status: control.status,
             checks: control.counts,
         });

@@ -3,6 +3,7 @@
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Severity};
 use evidence_bundle::read::VerifiedBundle;
+use evidence_text::Safe;
 use evidence_view::ControlHead;
 use tempfile::SpooledTempFile;
 
@@ -34,8 +35,8 @@ impl Row<'_> {
 
 /// A control, safe to print, and how many of its checks have each status.
 pub(super) struct Control {
-    pub(super) id: String,
-    pub(super) title: String,
+    pub(super) id: Safe,
+    pub(super) title: Safe,
     pub(super) status: Status,
     pub(super) counts: Counts,
 }
