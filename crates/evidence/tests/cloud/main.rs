@@ -47,7 +47,8 @@ const ACCOUNT: &str = "123456789012";
 const KEY: &str = "AKIDSANDBOX";
 const SECRET: &str = "not-a-real-secret-access-key";
 const USER: &str = "arn:aws:iam::123456789012:user/evidence";
-const PERMISSIONS: [&str; 7] = [
+const PERMISSIONS: [&str; 8] = [
+    "organizations:ListAccounts",
     "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",

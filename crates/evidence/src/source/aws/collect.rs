@@ -45,7 +45,8 @@ pub(super) fn collect(session: &CloudSession) -> BoxStream<'_, CollectionItem> {
             stream::iter(readings).buffered(ACCOUNTS_AT_ONCE).collect().await;
         let population = population(session, &mut readings);
         let items = stream::iter(readings).flat_map(|reading| reading.items);
-        stream::iter([population]).chain(items)
+        let accounts = session.organization.listing(&session.caller.account);
+        stream::iter([population, accounts]).chain(items)
     };
     all.flatten_stream().boxed()
 }
@@ -100,21 +101,26 @@ fn population(session: &CloudSession, readings: &mut [AccountReading<'_>]) -> Co
     let mut trails = HashSet::new();
     let members = readings.iter_mut().flat_map(|reading| std::mem::take(&mut reading.members));
     let members = members.filter(|member| member.kind != TRAIL || trails.insert(Arc::clone(&member.name)));
-    let members: Vec<Member> = members.collect();
+    let numbers = session.numbers();
+    let members: Vec<Member> = members.chain(session.organization.others(&numbers)).collect();
     let discovered = Some(saturating_u64(members.len()));
     let expected = readings.iter().map(|reading| reading.expected).sum();
-    let whose = match config.accounts.len() {
+    let mut whose = match config.accounts.len() {
         0 => session.caller.account.clone(),
         accounts => counted(saturating_u64(accounts), "account", "accounts"),
     };
+    whose.push_str(&session.organization.in_words(&numbers));
     let in_scope = |kind| {
         let is_meant = |member: &&Member| member.kind == kind && member.out_of_scope.is_none();
         saturating_u64(members.iter().filter(is_meant).count())
     };
     if !config.wants_regions() {
         // The password policy belongs to the account: nothing else is listed.
-        let all = if config.accounts.is_empty() { Scope::Whole } else { Scope::Chosen };
-        let scope = PopulationScope::new(all, whose, ACCOUNT, in_scope(ACCOUNT));
+        let all = if chooses_accounts(session) { Scope::Chosen } else { Scope::Whole };
+        let scope = PopulationScope {
+            host_totals: totals(session).collect(),
+            ..PopulationScope::new(all, whose, ACCOUNT, in_scope(ACCOUNT))
+        };
         return CollectionItem::Population { discovered, expected, text: String::new(), members, scope };
     }
     let scope = region_scope(session, readings, whose, in_scope(REGION));
@@ -144,6 +150,18 @@ fn in_words(config: &CloudConfig, readings: &[AccountReading<'_>]) -> String {
     )
 }
 
+/// Whether there are other accounts, or the configuration names some and it is not known that they are all.
+fn chooses_accounts(session: &CloudSession) -> bool {
+    let are_all = session.organization.are_all(&session.numbers());
+    let has_others = session.organization.total().is_some();
+    !are_all && (has_others || !session.config.accounts.is_empty())
+}
+
+/// The provider's count of accounts.
+fn totals(session: &CloudSession) -> impl Iterator<Item = (&'static str, u64)> {
+    session.organization.total().map(|total| ("accounts", total)).into_iter()
+}
+
 /// The scope of the regions beside those that are enabled.
 fn region_scope(
     session: &CloudSession,
@@ -158,15 +176,19 @@ fn region_scope(
     let host_total = sum(|enabled| enabled.total);
     let listed = sum(|enabled| enabled.in_scope).unwrap_or(in_scope);
     // The configuration chooses accounts, trails and log groups, too.
-    let chooses = |account: &Account| {
-        !account.folder.is_empty() || !account.scope.trails.is_empty() || !account.scope.log_groups.is_empty()
-    };
-    let is_chosen = session.accounts.iter().filter_map(AccountState::account).any(chooses);
+    let chooses =
+        |account: &Account| !account.scope.trails.is_empty() || !account.scope.log_groups.is_empty();
+    let opened = session.accounts.iter().filter_map(AccountState::account);
+    let is_chosen = chooses_accounts(session) || opened.into_iter().any(chooses);
     let is_whole = host_total == Some(in_scope) && listed == in_scope && !is_chosen;
     let scope = if is_whole { Scope::Whole } else { Scope::Chosen };
     PopulationScope {
         host_total,
-        host_totals: host_total.map(|total| ("enabled_regions", total)).into_iter().collect(),
+        host_totals: host_total
+            .map(|total| ("enabled_regions", total))
+            .into_iter()
+            .chain(totals(session))
+            .collect(),
         ..PopulationScope::new(scope, whose, REGION, listed)
     }
 }

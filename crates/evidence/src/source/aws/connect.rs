@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::{BoxFuture, join, join_all};
 use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::account::Account;
+use super::accounts;
 use super::config::{AccountConfig, AssumedRole, CloudConfig, REGION_VARIABLE};
 use super::host::action::Action;
 use super::host::answer::is_unknown_key;
@@ -114,23 +115,28 @@ pub(super) async fn connect(
         caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
     hosts.belong_to(&caller.account);
     let (config, hosts) = (Arc::new(config), Arc::new(hosts));
-    let accounts = if config.accounts.is_empty() {
-        let account = Account {
-            config: Arc::clone(&config),
-            scope: config.scope.clone(),
-            hosts: Arc::clone(&hosts),
-            home,
-            number: caller.account.clone(),
-            folder: String::new(),
-            label: String::new(),
-        };
-        vec![open(account).await]
-    } else {
-        let opened = config.accounts.iter();
-        let opened = opened.map(|account| assume(&config, account, &hosts, &home, surroundings).boxed());
-        let opened: Vec<BoxFuture<'_, AccountState>> = opened.collect();
-        stream::iter(opened).buffered(ACCOUNTS_AT_ONCE).collect().await
+    let region = home.clone();
+    let organization = accounts::list(&hosts, &region);
+    let accounts = async {
+        if config.accounts.is_empty() {
+            let account = Account {
+                config: Arc::clone(&config),
+                scope: config.scope.clone(),
+                hosts: Arc::clone(&hosts),
+                home,
+                number: caller.account.clone(),
+                folder: String::new(),
+                label: String::new(),
+            };
+            vec![open(account).await]
+        } else {
+            let opened = config.accounts.iter();
+            let opened = opened.map(|account| assume(&config, account, &hosts, &home, surroundings).boxed());
+            let opened: Vec<BoxFuture<'_, AccountState>> = opened.collect();
+            stream::iter(opened).buffered(ACCOUNTS_AT_ONCE).collect().await
+        }
     };
+    let (accounts, organization) = join(accounts, organization).await;
     let skewed = skewed(&hosts, &caller.account).or_else(|| clock::skewed(&meta, NAME, &caller.account));
     let mut warnings: Vec<Warning> = skewed.into_iter().collect();
     for state in &accounts {
@@ -138,7 +144,7 @@ pub(super) async fn connect(
             warn(open, &mut warnings);
         }
     }
-    Ok(CloudSession { config, hosts, caller, accounts, warnings })
+    Ok(CloudSession { config, hosts, caller, accounts, organization, warnings })
 }
 
 /// Assumes the role of an account and opens it. A failure affects only this account.

@@ -8,6 +8,7 @@
 //! bucket.
 
 mod account;
+mod accounts;
 mod collect;
 pub mod config;
 mod connect;

@@ -17,6 +17,9 @@ pub(super) const REGION: &str = "region";
 pub(super) const TRAIL: &str = "trail";
 pub(super) const LOG_GROUP: &str = "log_group";
 
+/// The code for a member that there is and that the configuration does not name.
+pub(super) const NOT_CONFIGURED: &str = "not_configured";
+
 /// The maximum length of a trail's name.
 const MAXIMUM_TRAIL: usize = 128;
 /// The maximum length of a log group's name.

@@ -9,7 +9,7 @@ use evidence_text::saturating_u64;
 pub(super) async fn plan(session: &CloudSession) -> Plan {
     let mut plan = Plan::default();
     let mut requests = 1 + u64::from(session.config.role.is_some());
-    requests += saturating_u64(session.config.accounts.len());
+    requests += saturating_u64(session.config.accounts.len()) + session.organization.requests();
     let (mut more_requests, mut log_groups) = (0, 0);
     for state in &session.accounts {
         let account = match state {

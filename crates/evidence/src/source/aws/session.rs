@@ -5,6 +5,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 
 use super::account::Account;
+use super::accounts::OrganizationAccounts;
 use super::config::CloudConfig;
 use super::host::api::Hosts;
 use super::host::sts::Caller;
@@ -22,6 +23,7 @@ pub(super) struct CloudSession {
     /// The identity of the credentials; with several accounts, of the caller that assumes the roles.
     pub(super) caller: Caller,
     pub(super) accounts: Vec<AccountState>,
+    pub(super) organization: OrganizationAccounts,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -46,7 +48,22 @@ pub(super) struct OpenAccount {
     pub(super) answers: Vec<(&'static Topic, Box<dyn Answers>)>,
 }
 
+impl CloudSession {
+    /// The numbers of the configured accounts, whether they can be read or not.
+    pub(super) fn numbers(&self) -> Vec<&str> {
+        self.accounts.iter().map(AccountState::number).collect()
+    }
+}
+
 impl AccountState {
+    /// The account's number.
+    fn number(&self) -> &str {
+        match self {
+            AccountState::Open(open) => &open.account.number,
+            AccountState::Unread { number, .. } => number,
+        }
+    }
+
     /// The account, if it can be read.
     pub(super) fn account(&self) -> Option<&Account> {
         match self {

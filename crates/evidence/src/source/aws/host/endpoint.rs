@@ -29,12 +29,20 @@ pub(crate) enum Service {
     Logs,
     /// The regions that are enabled.
     Ec2,
+    /// The accounts of an organization.
+    Organizations,
 }
 
 impl Service {
     /// All services.
-    pub(crate) const ALL: [Service; 5] =
-        [Service::Sts, Service::Iam, Service::CloudTrail, Service::Logs, Service::Ec2];
+    pub(crate) const ALL: [Service; 6] = [
+        Service::Sts,
+        Service::Iam,
+        Service::CloudTrail,
+        Service::Logs,
+        Service::Ec2,
+        Service::Organizations,
+    ];
 
     /// The name in addresses, in signatures and, before the colon, in permissions.
     pub(crate) fn name(self) -> &'static str {
@@ -44,6 +52,7 @@ impl Service {
             Service::CloudTrail => "cloudtrail",
             Service::Logs => "logs",
             Service::Ec2 => "ec2",
+            Service::Organizations => "organizations",
         }
     }
 
@@ -57,6 +66,7 @@ impl Service {
                 Protocol::Json { target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101" }
             }
             Service::Logs => Protocol::Json { target: "Logs_20140328" },
+            Service::Organizations => Protocol::Json { target: "AWSOrganizationsV20161128" },
         }
     }
 }
@@ -108,6 +118,15 @@ impl Partition {
             Partition::Public => ("iam.amazonaws.com", "us-east-1"),
             Partition::China => ("iam.cn-north-1.amazonaws.com.cn", "cn-north-1"),
             Partition::Government => ("iam.us-gov.amazonaws.com", "us-gov-west-1"),
+        }
+    }
+
+    /// The region that answers about organizations.
+    fn organizations(self) -> &'static str {
+        match self {
+            Partition::Public => "us-east-1",
+            Partition::China => "cn-northwest-1",
+            Partition::Government => "us-gov-west-1",
         }
     }
 
@@ -184,6 +203,9 @@ impl ServiceEndpoint {
         let partition = region.partition();
         let signing_region = match (service, partition) {
             (Service::Iam, partition) => partition.unwrap_or(Partition::Public).iam().1.to_string(),
+            (Service::Organizations, partition) => {
+                partition.unwrap_or(Partition::Public).organizations().to_string()
+            }
             _ => region.to_string(),
         };
         let url = match (address, partition) {
@@ -192,6 +214,9 @@ impl ServiceEndpoint {
             (None, Some(partition)) => {
                 let host = match service {
                     Service::Iam => partition.iam().0.to_string(),
+                    Service::Organizations => {
+                        format!("{}.{}.{}", service.name(), partition.organizations(), partition.domain())
+                    }
                     _ => format!("{}.{region}.{}", service.name(), partition.domain()),
                 };
                 Url::parse(&format!("https://{host}/")).ok()?
@@ -272,6 +297,18 @@ mod tests {
                 "cn-northwest-1",
             ),
             (Service::Iam, "cn-northwest-1", "https://iam.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
+            (
+                Service::Organizations,
+                "eu-central-1",
+                "https://organizations.us-east-1.amazonaws.com/",
+                "us-east-1",
+            ),
+            (
+                Service::Organizations,
+                "cn-north-1",
+                "https://organizations.cn-northwest-1.amazonaws.com.cn/",
+                "cn-northwest-1",
+            ),
             (Service::Logs, "cn-north-1", "https://logs.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
             (Service::Sts, "us-gov-east-1", "https://sts.us-gov-east-1.amazonaws.com/", "us-gov-east-1"),
             (Service::Iam, "us-gov-east-1", "https://iam.us-gov.amazonaws.com/", "us-gov-west-1"),

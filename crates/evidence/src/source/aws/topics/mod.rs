@@ -11,6 +11,7 @@ mod password_policy;
 mod regions;
 
 use self::audit_trails::{listing, selectors, status};
+use super::accounts;
 use super::config::CloudConfig;
 use super::host::sts;
 use super::topic::Topic;
@@ -32,6 +33,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(selectors::GET_EVENT_SELECTORS.call, selectors::offline),
     endpoint!(password_policy::GET_ACCOUNT_SUMMARY.call, password_policy::summary_offline),
     endpoint!(regions::DESCRIBE_REGIONS.call, nothing),
+    endpoint!(accounts::LIST_ACCOUNTS.call, nothing),
 ];
 
 /// An answer without anything to judge.

@@ -9,7 +9,7 @@ use crate::source::aws::host::action::{Action, SMALL_LIMIT};
 use crate::source::aws::host::endpoint::{Protocol, Region, Service};
 use crate::source::aws::host::refusal::{self, Recorded, with_requests};
 use crate::source::aws::host::xml::{self, Element, required, required_text};
-use crate::source::aws::names::REGION;
+use crate::source::aws::names::{NOT_CONFIGURED, REGION};
 use crate::source::aws::topic::{AccountPlan, Answers, EnabledRegions, Reading, Topic};
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Call, ParseError};
@@ -17,9 +17,6 @@ use evidence_text::saturating_u64;
 
 /// The name of the list of enabled regions in documents.
 const REGION_LISTING: &str = "region_listing";
-
-/// The code for an enabled region that the configuration does not name.
-const NOT_CONFIGURED: &str = "not_configured";
 
 /// The enabled regions.
 pub(crate) static TOPIC: Topic = Topic {
