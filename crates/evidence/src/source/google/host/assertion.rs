@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    const KEY: &str = include_str!("../../../../evidence-bundle/tests/keys/rsa.pem");
+    const KEY: &str = include_str!("../../../../../evidence-bundle/tests/keys/rsa.pem");
 
     #[test]
     fn it_says_who_for_whom_what_and_when_and_is_signed() {

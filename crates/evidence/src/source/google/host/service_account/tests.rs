@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 /// A key without an owner.
-const KEY: &str = include_str!("../../../../../evidence-bundle/tests/keys/rsa.pem");
+const KEY: &str = include_str!("../../../../../../evidence-bundle/tests/keys/rsa.pem");
 const VARIABLE: &str = "ALTCLOUD_APPLICATION_CREDENTIALS";
 
 fn file() -> Value {
@@ -53,8 +53,8 @@ fn a_good_file() {
 
 #[test]
 fn every_way_to_be_wrong_is_said_and_nothing_is_quoted() {
-    let not_rsa = include_str!("../../../../../evidence-bundle/tests/keys/pkcs8_v1.pem");
-    let pkcs1 = include_str!("../../../../../evidence-bundle/tests/keys/rsa_pkcs1.pem");
+    let not_rsa = include_str!("../../../../../../evidence-bundle/tests/keys/pkcs8_v1.pem");
+    let pkcs1 = include_str!("../../../../../../evidence-bundle/tests/keys/rsa_pkcs1.pem");
     let public = KEY.replace("PRIVATE", "PUBLIC");
     let table = [
         (with("type", json!("authorized_user")), "of type authorized_user"),
