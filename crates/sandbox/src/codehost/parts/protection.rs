@@ -1,28 +1,47 @@
 //! Branches: classic protection with all its refusals, and the branch itself.
 
-use super::access::Who;
-use super::organization::lacks_plan;
-use super::organization_body::{WEB, account_id, node_id, simple_account};
-use super::reply::{Reply, UPGRADE, docs};
-use super::ruleset_body::protects;
-use super::world::World;
-use super::{Actors, Organization, Protection, Repository, Reviews, StatusChecks};
+use super::super::organization::lacks_plan;
+use super::super::organization_body::{WEB, account_id, node_id, simple_account};
+use super::super::part::{Asked, Part};
+use super::super::permission::Endpoint;
+use super::super::reply::{Reply, UPGRADE};
+use super::super::world::World;
+use super::super::{Actors, Organization, Protection, Repository, Reviews, StatusChecks};
+use super::ruleset::protects;
 use crate::json::{self, Object};
 use crate::sha1;
 
+/// `GET …/branches/{branch}/protection`
+pub(super) static PROTECTION: Part = Part {
+    name: "protection",
+    path: &["branches", "*", "protection"],
+    documentation: "https://docs.github.com/rest/branches/branch-protection#get-branch-protection",
+    permissions: "administration=read",
+    refused_as: Some(Endpoint::Protection),
+    newer: false,
+    answer: protection,
+};
+
+// The permission for it is not known for certain.
+/// `GET …/branches/{branch}`
+pub(super) static BRANCH: Part = Part {
+    name: "branch",
+    path: &["branches", "*"],
+    documentation: "https://docs.github.com/rest/branches/branches#get-a-branch",
+    permissions: "contents=read",
+    refused_as: Some(Endpoint::Branch),
+    newer: false,
+    answer: branch,
+};
+
 /// `GET …/branches/{branch}/protection`.
-pub(super) fn protection(
-    world: &World,
-    organization: Option<&Organization>,
-    repository: &Repository,
-    branch: &str,
-    who: &Who,
-) -> Result<Reply, Reply> {
-    let refuse = |status, message: &str| Err(Reply::error(status, message, docs::PROTECTION));
+fn protection(asked: &Asked<'_>) -> Result<Reply, Reply> {
+    let Asked { world, organization, repository, parameter: branch, who, .. } = *asked;
+    let refuse = |status, message: &str| Err(Reply::error(status, message, PROTECTION.documentation));
     if who.token().is_none() {
         return refuse(401, "Requires authentication");
     }
-    who.permitted(repository, "administration", docs::PROTECTION)?;
+    who.permitted(repository, "administration", PROTECTION.documentation)?;
     // Only administrators see it: others get the same 404 as for a missing rule.
     if !who.administers(organization, repository) {
         return refuse(404, "Not Found");
@@ -183,16 +202,11 @@ fn actors(o: &mut Object<'_>, world: &World, actors: &Actors, owner: &str) {
 }
 
 /// `GET …/branches/{branch}`: with the whole commit, including names and addresses.
-pub(super) fn branch(
-    world: &World,
-    organization: Option<&Organization>,
-    repository: &Repository,
-    branch: &str,
-    who: &Who,
-) -> Result<Reply, Reply> {
-    who.permitted(repository, "contents", docs::BRANCH)?;
+fn branch(asked: &Asked<'_>) -> Result<Reply, Reply> {
+    let Asked { world, organization, repository, parameter: branch, who, .. } = *asked;
+    who.permitted(repository, "contents", BRANCH.documentation)?;
     if !repository.has_branch(branch) {
-        return Err(Reply::error(404, "Branch not found", docs::BRANCH));
+        return Err(Reply::error(404, "Branch not found", BRANCH.documentation));
     }
     let full = format!("{}/{}", repository.owner, repository.name);
     let base = format!("{}/repos/{full}", world.url);

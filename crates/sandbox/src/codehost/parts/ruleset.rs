@@ -1,16 +1,39 @@
 //! Rulesets as answers: the rules for a branch, and a single ruleset.
 
-use super::access::Who;
-use super::organization::lacks_plan;
-use super::organization_body::{WEB, node_id};
-use super::paging::Page;
-use super::reply::{Reply, UPGRADE, docs};
-use super::ruleset::{Bypass, BypassMode, Enforcement, Level, Patterns, Ruleset, Target};
-use super::state::MAXIMUM_PAGE_SIZE;
-use super::world::World;
-use super::{Organization, Permission, Repository};
+use super::super::access::Who;
+use super::super::organization::lacks_plan;
+use super::super::organization_body::{WEB, node_id};
+use super::super::paging::Page;
+use super::super::part::{Asked, Part};
+use super::super::permission::Endpoint;
+use super::super::reply::{Reply, UPGRADE};
+use super::super::ruleset::{Bypass, BypassMode, Enforcement, Level, Patterns, Ruleset, Target};
+use super::super::state::MAXIMUM_PAGE_SIZE;
+use super::super::world::World;
+use super::super::{Organization, Permission, Repository};
 use crate::json::{self, Object};
-use crate::server::Call;
+
+/// `GET …/rules/branches/{branch}`
+pub(super) static RULES: Part = Part {
+    name: "rules",
+    path: &["rules", "branches", "*"],
+    documentation: "https://docs.github.com/rest/repos/rules#get-rules-for-a-branch",
+    permissions: "metadata=read",
+    refused_as: Some(Endpoint::Rules),
+    newer: true,
+    answer: rules,
+};
+
+/// `GET …/rulesets/{id}`
+pub(super) static RULESET: Part = Part {
+    name: "ruleset",
+    path: &["rulesets", "*"],
+    documentation: "https://docs.github.com/rest/repos/rules#get-a-repository-ruleset",
+    permissions: "metadata=read",
+    refused_as: Some(Endpoint::Ruleset),
+    newer: true,
+    answer: ruleset,
+};
 
 struct Placed<'a> {
     level: Level,
@@ -76,15 +99,9 @@ fn refused(
 }
 
 /// `GET …/rules/branches/{branch}`: every active rule for that name; the branch need not exist.
-pub(super) fn rules(
-    world: &World,
-    organization: Option<&Organization>,
-    repository: &Repository,
-    branch: &str,
-    who: &Who,
-    call: &Call,
-) -> Result<Reply, Reply> {
-    refused(organization, repository, who, docs::RULES)?;
+fn rules(asked: &Asked<'_>) -> Result<Reply, Reply> {
+    let Asked { world, organization, repository, parameter: branch, who, call, .. } = *asked;
+    refused(organization, repository, who, RULES.documentation)?;
     let mut rules: Vec<Vec<u8>> = Vec::new();
     for Placed { level, source, ruleset } in placed(world, organization, repository) {
         if !ruleset.holds_for(branch, &repository.default_branch) {
@@ -116,15 +133,9 @@ pub(super) fn rules(
 
 /// `GET …/rulesets/{id}`: including those of the organization and the enterprise, unless the caller excludes
 /// them.
-pub(super) fn ruleset(
-    world: &World,
-    organization: Option<&Organization>,
-    repository: &Repository,
-    id: &str,
-    who: &Who,
-    call: &Call,
-) -> Result<Reply, Reply> {
-    refused(organization, repository, who, docs::RULESET)?;
+fn ruleset(asked: &Asked<'_>) -> Result<Reply, Reply> {
+    let Asked { world, organization, repository, parameter: id, who, call, .. } = *asked;
+    refused(organization, repository, who, RULESET.documentation)?;
     let parents = call.parameter("includes_parents") != Some("false");
     let admin = who.permission(organization, repository) == Permission::Admin;
     let found = placed(world, organization, repository).find(|placed| {
@@ -135,7 +146,7 @@ pub(super) fn ruleset(
             // mention others.
             && (admin || placed.ruleset.enforcement == Enforcement::Active)
     });
-    let Some(placed) = found else { return Err(Reply::not_found(docs::RULESET)) };
+    let Some(placed) = found else { return Err(Reply::not_found(RULESET.documentation)) };
     let shown = placed
         .ruleset
         .bypass_shown

@@ -1,12 +1,23 @@
 //! `GET …/codeowners/errors`: the host's own findings in the effective CODEOWNERS file.
 
-use super::Repository;
-use super::access::Who;
-use super::contents;
-use super::reply::{Reply, docs};
+use super::super::contents;
+use super::super::part::{Asked, Part};
+use super::super::permission::Endpoint;
+use super::super::reply::Reply;
 use crate::json;
-use crate::server::Call;
 use percent_encoding::percent_decode_str;
+
+// The permission for it is not known for certain.
+/// `GET …/codeowners/errors`
+pub(super) static ERRORS: Part = Part {
+    name: "codeowners_errors",
+    path: &["codeowners", "errors"],
+    documentation: "https://docs.github.com/rest/repos/repos#list-codeowners-errors",
+    permissions: "contents=read",
+    refused_as: Some(Endpoint::CodeownersErrors),
+    newer: true,
+    answer: errors,
+};
 
 /// In the host's order: the first existing file is effective.
 const PLACES: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
@@ -20,14 +31,15 @@ struct Finding<'a> {
 }
 
 /// The answer; 404 without a file.
-pub(super) fn errors(repository: &Repository, who: &Who, call: &Call) -> Result<Reply, Reply> {
-    who.permitted(repository, "contents", docs::CODEOWNERS)?;
+fn errors(asked: &Asked<'_>) -> Result<Reply, Reply> {
+    let Asked { repository, who, call, .. } = *asked;
+    who.permitted(repository, "contents", ERRORS.documentation)?;
     let reference = call.parameter("ref").filter(|value| !value.is_empty());
     let reference = reference.map(|value| percent_decode_str(value).decode_utf8_lossy().into_owned());
     let branch = reference.as_deref().unwrap_or(&repository.default_branch);
     let found = PLACES.iter().find_map(|path| Some((*path, contents::blob(repository, branch, path)?)));
     let Some((path, content)) = found.filter(|_| repository.has_branch(branch)) else {
-        return Err(Reply::not_found(docs::CODEOWNERS));
+        return Err(Reply::not_found(ERRORS.documentation));
     };
     let text = String::from_utf8_lossy(&content);
     let findings = findings(&text, &repository.unknown_owners);
