@@ -1,6 +1,6 @@
 //! The signing key: finds it, checks it, reads it, and never prints it.
 
-mod way;
+mod path_security;
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
 
-pub use self::way::Weakness;
+pub use self::path_security::Weakness;
 
 /// No private key is this large; a larger file is something else.
 const KEY_FILE_LIMIT: u64 = 64 * 1024;
@@ -193,7 +193,7 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
 ///
 /// Fails if the file cannot be read.
 pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
-    way::weakness(path, &input::open(path)?)
+    path_security::weakness(path, &input::open(path)?)
 }
 
 fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), SigningError> {
@@ -204,7 +204,7 @@ fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), Si
 }
 
 fn refuse_replaceable(path: &Path, file: &File) -> Result<(), SigningError> {
-    match way::weakness(path, file).map_err(|source| unreadable(path, source))? {
+    match path_security::weakness(path, file).map_err(|source| unreadable(path, source))? {
         Some(weakness) => Err(SigningError::Replaceable { path: path.to_path_buf(), weakness }),
         None => Ok(()),
     }

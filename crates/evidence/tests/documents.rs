@@ -267,7 +267,7 @@ fn every_warning_has_a_row() {
     let mut real = warning_codes(&others);
     // This warning uses the code of its reason.
     assert!(
-        read("crates/evidence/src/collection/gathering.rs")
+        read("crates/evidence/src/collection/collector.rs")
             .contains("let code = reason::EXCLUDED_BY_POLICY.code")
     );
     real.insert(reason::EXCLUDED_BY_POLICY.code.to_string());

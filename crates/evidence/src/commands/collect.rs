@@ -282,7 +282,7 @@ async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, 
     for (scope, attempt) in futures_util::future::join_all(attempts).await {
         connected.push(match attempt {
             Ok((session, asked)) => Connected::Session(session, asked),
-            Err(error) => Connected::Failed(scope, fit_to_print(error, &run.screen)),
+            Err(error) => Connected::Failed(scope, redacted(error, &run.screen)),
         });
     }
     let errors = || connected.iter().filter_map(Connected::error);
@@ -322,7 +322,7 @@ fn organization(config: &Config, connected: &[Connected]) -> String {
 }
 
 /// Redacts the error: it quotes the host, and a host may quote the token.
-fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
+fn redacted(error: ConnectError, screen: &Screen) -> ConnectError {
     let clean = |text: String| screen.redact(&text).into_owned();
     let help = error.help.into_iter().map(clean).collect();
     ConnectError { message: clean(error.message), help, ..error }
@@ -340,7 +340,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let plans = futures_util::future::join_all(plans).await;
     let plans: Vec<_> = plans
         .into_iter()
-        .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, &run.screen))))
+        .map(|(source, plan)| (source, plan.map_err(|error| redacted(error, &run.screen))))
         .collect();
     run.reporter.event(Event::Planned {
         framework: config.framework,

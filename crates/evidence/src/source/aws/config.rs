@@ -12,12 +12,12 @@ pub(crate) use self::keys::KEY;
 use self::keys::{
     ACCESS_KEY_ID_ENV, ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS,
     ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, ENDPOINT_URL, EXTERNAL_ID, LOG_GROUPS, MODE,
-    REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV,
-    TIMEOUT_SECONDS, TRAILS,
+    REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV, TRAILS,
 };
 use super::host::endpoint::Region;
 use super::names;
 use crate::config::controls::{self, controls_of, served_by};
+use crate::config::shared::TIMEOUT_SECONDS;
 use crate::source::Configured;
 use evidence_http::single_line;
 use evidence_rules::cloud as rules;

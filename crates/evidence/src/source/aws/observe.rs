@@ -47,10 +47,5 @@ pub(super) fn denied<T>(read: &ReadResult<T>, lost: &str, subject: &str) -> Opti
 
 /// A warning of this source.
 pub(super) fn warning(code: &str, message: String, subject: &str) -> Warning {
-    Warning {
-        code: code.to_string(),
-        message,
-        source: Some(NAME.id().to_string()),
-        subject: Some(subject.to_string()),
-    }
+    NAME.warning(code, message, Some(subject))
 }

@@ -238,6 +238,5 @@ pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes
 }
 
 fn warn(code: &str, message: String, subject: &str) -> Warning {
-    let (source, subject) = (Some(NAME.id().to_string()), Some(subject.to_string()));
-    Warning { code: code.to_string(), message, source, subject }
+    NAME.warning(code, message, Some(subject))
 }

@@ -129,14 +129,12 @@ impl Access {
     pub(crate) fn warning(&self) -> Option<Warning> {
         let skew = self.skew.load(Ordering::Relaxed);
         let side = if skew > 0 { "behind" } else { "ahead of" };
-        (skew != 0).then(|| Warning {
-            code: "clock_skewed".to_string(),
-            message: format!(
+        (skew != 0).then(|| {
+            let message = format!(
                 "this machine's clock is {} s {side} the provider's: assertions use the provider's time",
                 skew.unsigned_abs()
-            ),
-            source: Some(NAME.id().to_string()),
-            subject: None,
+            );
+            NAME.warning("clock_skewed", message, None)
         })
     }
 

@@ -28,7 +28,7 @@ use evidence_text::saturating_u64;
 use super::Collection;
 
 /// One source's share.
-pub(super) struct Gathering<'a> {
+pub(super) struct Collector<'a> {
     source: SourceName,
     framework: &'static Framework,
     screen: &'a Screen,
@@ -46,15 +46,15 @@ pub(super) struct Gathering<'a> {
     last_subject: Arc<str>,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> Collector<'a> {
     pub(super) fn new(
         source: SourceName,
         framework: &'static Framework,
         screen: &'a Screen,
         env: &'a Env,
         reporter: &'a dyn Reporter,
-    ) -> Gathering<'a> {
-        Gathering {
+    ) -> Collector<'a> {
+        Collector {
             source,
             framework,
             screen,
