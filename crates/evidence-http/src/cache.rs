@@ -4,13 +4,14 @@
 //! whether the record still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run
 //! that resumes a killed one takes over what that run had read ([`Cache::taken_over`]).
 //!
-//! The user's cache directory has one file for each host, organization and account, readable by its owner alone. Every
+//! The user's cache directory has one file for each host, tenant and account, readable by its owner alone. Every
 //! entry carries a tag made with the owner's secret, so that only who knows the secret can forge an answer. The file
 //! holds neither the secret nor anything that identifies it, and nothing in which the screen finds a secret. A missing or
 //! damaged file costs only requests: without the file, a run asks for everything; with a damaged one, for everything
 //! after the damage. A run never resumes from a damaged file, since the lost part may say that the run ended. A file
 //! that was cut between two entries looks the same as that of a killed run.
 
+mod answer;
 mod file;
 mod index;
 mod journal;
@@ -24,22 +25,22 @@ use evidence_screen::{Confidence, Screen};
 use jiff::Timestamp;
 use ring::hmac;
 
+pub use self::answer::{CacheKey, CachedAnswer};
 pub use self::file::directory;
-use self::file::{SUFFIX, open_private, sweep};
+use self::file::{KEPT_SECONDS, SUFFIX, open_private, sweep};
 use self::index::{Index, key};
 use self::journal::{AnswerEntry, EntryHead};
 
-/// How long the cache keeps an answer that no run asks for, and a file that no run opens.
-const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 /// Bytes of outdated entries that are not worth a clean-up.
 const TOLERATED: u64 = 4 * 1024 * 1024;
+
 /// Whose answers the cache keeps.
 #[derive(Clone, Copy)]
 pub struct CacheOwner<'a> {
     /// Base of the API.
     pub api_url: &'a str,
-    /// The organization or account.
-    pub organization: &'a str,
+    /// Whose data the answers hold: the host's customer, by the name that a user gave.
+    pub tenant: &'a str,
     /// What else all questions depend on, such as a branch.
     pub about: &'a str,
     /// The account that asks, if it is known: what a host shows depends on it.
@@ -63,37 +64,7 @@ pub enum Purpose {
     },
 }
 
-/// A question to the host.
-#[derive(Debug, Clone, Copy)]
-pub struct CacheKey<'a> {
-    /// Path and query below the API's base.
-    pub path: &'a str,
-    /// The representation that the request accepts.
-    pub accept: &'a str,
-}
-
-/// An answer of the host, as the cache keeps it.
-#[derive(Debug, Clone)]
-pub struct CachedAnswer {
-    /// When it came, or when the resumed run last confirmed it.
-    pub at: Timestamp,
-    /// Its status: 200, 404, or 304 if it was confirmed.
-    pub status: u16,
-    /// Its entity tag.
-    pub etag: Option<String>,
-    /// The host's id for the request.
-    pub request_id: Option<String>,
-    /// The words of a refusal.
-    pub message: Option<String>,
-    /// Significant headers that came with it, by name, in lower case.
-    pub headers: Vec<String>,
-    /// What the source uses of the answer.
-    pub record: Vec<u8>,
-    /// Whether a run that resumes this one may take it over.
-    pub resumable: bool,
-}
-
-/// The answers of one host to one account about one organization.
+/// The answers of one host to one account about one tenant.
 pub struct Cache {
     state: Mutex<Index>,
     screen: Arc<Screen>,
@@ -261,8 +232,8 @@ impl CacheOwner<'_> {
     fn derive(&self, what: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret);
         let version = concat!("evidence ", env!("CARGO_PKG_VERSION"));
-        let organization = self.organization.to_ascii_lowercase();
-        let text = [version, what, self.api_url, &organization, self.about, self.account].join("\n");
+        let tenant = self.tenant.to_ascii_lowercase();
+        let text = [version, what, self.api_url, &tenant, self.about, self.account].join("\n");
         hex::encode(hmac::sign(&key, text.as_bytes()))
     }
 }

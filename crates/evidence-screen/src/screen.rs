@@ -5,6 +5,7 @@
 //! whatever it holds.
 
 mod effort;
+mod finding;
 mod rule;
 mod search;
 #[cfg(test)]
@@ -16,32 +17,14 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, PoisonError};
 
 use super::patterns::Confidence;
+pub use finding::{ENTANGLED, Finding, OWN_CREDENTIAL};
 use search::Inner;
-
-/// The rule for the collector's own secrets.
-pub const OWN_CREDENTIAL: &str = "own-credential";
-
-/// The rule for a text with so much in so many layers that not everything was searched.
-pub const ENTANGLED: &str = "entangled";
 
 /// How often a text is searched again after a redaction.
 const ROUNDS: usize = 16;
 
 /// How many nested layers of escapes, line breaks and base64 are undone.
 const LAYERS: usize = 3;
-
-/// The place of a possible credential. Holds no part of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Finding {
-    /// The rule that matched.
-    pub rule: &'static str,
-    /// Its certainty.
-    pub confidence: Confidence,
-    /// Offset of the first byte of the secret.
-    pub start: usize,
-    /// Offset after its last byte.
-    pub end: usize,
-}
 
 /// The compiled rules. Cloning shares them.
 #[derive(Clone)]

@@ -4,6 +4,7 @@
 //! from these declarations, so they cannot disagree. This module declares no key itself.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use url::Url;
@@ -211,21 +212,8 @@ pub struct Section {
     pub keys: &'static [&'static Key],
     /// Keys of which exactly one is required; may be empty.
     pub exactly_one: &'static [&'static Key],
-    /// Names reserved for the future: using one is an error with its own message.
-    pub planned: &'static [Planned],
     /// Whether at least one key is required.
     pub not_empty: bool,
-}
-
-/// A reserved name without a meaning yet.
-#[derive(Debug)]
-pub struct Planned {
-    /// The name.
-    pub name: &'static str,
-    /// Other names that people write for it.
-    pub synonyms: &'static [&'static str],
-    /// The error message.
-    pub message: &'static str,
 }
 
 impl DefaultValue {
@@ -240,6 +228,21 @@ impl DefaultValue {
 }
 
 impl Section {
+    /// A section of which no key is required by itself.
+    pub const fn new(path: &'static str, summary: &'static str, keys: &'static [&'static Key]) -> Section {
+        Section { path, summary, keys, exactly_one: &[], not_empty: false }
+    }
+
+    /// Requires exactly one of these keys.
+    pub const fn exactly_one(self, keys: &'static [&'static Key]) -> Section {
+        Section { exactly_one: keys, ..self }
+    }
+
+    /// Requires at least one key.
+    pub const fn not_empty(self) -> Section {
+        Section { not_empty: true, ..self }
+    }
+
     /// Lists its keys in words.
     pub fn keys_in_words(&self) -> String {
         match self.keys {
@@ -273,6 +276,116 @@ impl Section {
 /// The rule of every path.
 const PATH_RULE: &str =
     "relative to the directory of the configuration file; a leading `~/` is the home directory";
+
+/// Declares keys as the rows of a table, with the builders of [`Key`]:
+///
+/// ```
+/// use evidence_settings::declare::URL;
+/// evidence_settings::keys! {
+///     API_URL = required("api_url", URL, "The base URL of the platform's API.")
+///         rule "https, or http on loopback", example "https://evidence.example.com", also &["url"];
+/// }
+/// assert_eq!(API_URL.example, "https://evidence.example.com");
+/// ```
+#[macro_export]
+macro_rules! keys {
+    ($($(#[$meta:meta])* $visible:vis $constant:ident = $builder:ident($($argument:expr),+ $(,)?)
+        $($property:ident $value:expr),* ;)+) => {
+        $($(#[$meta])* $visible static $constant: $crate::declare::Key =
+            $crate::declare::Key::$builder($($argument),+)$(.$property($value))*;)+
+    };
+}
+
+/// A text of one line.
+pub const LINE: Shape = Shape::Text(Format::Line);
+/// The name of an environment variable.
+pub const VARIABLE: Shape = Shape::Text(Format::Variable);
+/// The base of an API.
+pub const URL: Shape = Shape::Text(Format::Url);
+/// A path of the file system.
+pub const PATH: Shape = Shape::Text(Format::Path);
+
+impl Key {
+    const fn new(name: &'static str, presence: Presence, shape: Shape, summary: &'static str) -> Key {
+        Key { name, presence, shape, summary, rule: "", example: "", synonyms: &[] }
+    }
+
+    /// A key that every file has.
+    pub const fn required(name: &'static str, shape: Shape, summary: &'static str) -> Key {
+        Key::new(name, Presence::Required, shape, summary)
+    }
+
+    /// A key without a default.
+    pub const fn optional(name: &'static str, shape: Shape, summary: &'static str) -> Key {
+        Key::new(name, Presence::Optional, shape, summary)
+    }
+
+    /// A key whose absence means `from`, in words.
+    pub const fn derived(name: &'static str, from: &'static str, shape: Shape, summary: &'static str) -> Key {
+        Key::new(name, Presence::Derived(from), shape, summary)
+    }
+
+    /// A key with a default.
+    pub const fn default(
+        name: &'static str,
+        default: DefaultValue,
+        shape: Shape,
+        summary: &'static str,
+    ) -> Key {
+        Key::new(name, Presence::Default(default), shape, summary)
+    }
+
+    /// A switch.
+    pub const fn boolean(name: &'static str, default: bool, summary: &'static str) -> Key {
+        Key::default(name, DefaultValue::Boolean(default), Shape::Boolean, summary)
+    }
+
+    /// A whole number with its default and its smallest and largest value.
+    pub const fn integer(
+        name: &'static str,
+        default: i64,
+        range: RangeInclusive<i64>,
+        summary: &'static str,
+    ) -> Key {
+        let shape = Shape::Integer { minimum: *range.start(), maximum: *range.end() };
+        Key::default(name, DefaultValue::Integer(default), shape, summary)
+    }
+
+    /// Seconds with their default and the most.
+    pub const fn seconds(name: &'static str, default: i64, maximum: u32, summary: &'static str) -> Key {
+        Key::default(name, DefaultValue::Integer(default), Shape::Seconds { maximum }, summary)
+    }
+
+    /// The name of an environment variable, with its default.
+    pub const fn variable(name: &'static str, default: &'static str, summary: &'static str) -> Key {
+        Key::default(name, DefaultValue::Text(default), Shape::Text(Format::Variable), summary)
+    }
+
+    /// A required section.
+    pub const fn section(name: &'static str, section: &'static Section) -> Key {
+        Key::new(name, Presence::Required, Shape::Section(section), section.summary)
+    }
+
+    /// An optional section.
+    pub const fn optional_section(name: &'static str, section: &'static Section) -> Key {
+        Key::new(name, Presence::Optional, Shape::Section(section), section.summary)
+    }
+
+    /// Adds the rule for its value beyond its type.
+    pub const fn rule(self, rule: &'static str) -> Key {
+        Key { rule, ..self }
+    }
+
+    /// Adds an example value.
+    pub const fn example(self, example: &'static str) -> Key {
+        Key { example, ..self }
+    }
+
+    /// Adds other names that people write for it.
+    pub const fn also(self, synonyms: &'static [&'static str]) -> Key {
+        Key { synonyms, ..self }
+    }
+}
 
 impl Key {
     /// Generic advice for a missing or wrong value.

@@ -29,9 +29,6 @@ fn of_section(section: &'static Section) -> String {
         let names: Vec<&str> = section.exactly_one.iter().map(|key| key.name).collect();
         out.push_str(&format!("\nExactly one of {} must be given.\n", suggest::list(&names)));
     }
-    for planned in section.planned {
-        out.push_str(&format!("\nNot available yet: `{}` ({}).\n", planned.name, planned.message));
-    }
     out
 }
 

@@ -6,6 +6,7 @@
 
 mod scalar;
 mod syntax;
+mod tree;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -18,9 +19,7 @@ use super::problem::{Complaint, Place, Problems};
 use super::secret::quote;
 
 pub(super) use scalar::is_plain_text;
-
-/// The deepest nesting of lists and mappings. The configuration itself needs four levels.
-pub(super) const MAX_NESTING: usize = 64;
+pub(super) use tree::{Entry, MAX_NESTING, Node, Value};
 
 /// The most that aliases may expand to: bytes of text, plus [`NODE_WEIGHT`] for each value. A file is at most this
 /// long, so anything that could be written out is accepted, and a bomb is refused before it expands.
@@ -31,49 +30,6 @@ const NODE_WEIGHT: usize = 16;
 
 /// How many bare `*` to skip in order to continue.
 const MAX_RECOVERIES: usize = 16;
-
-/// A value and its place.
-#[derive(Debug)]
-pub(super) struct Node {
-    /// Bytes of the value; for a list or mapping only its beginning.
-    pub(super) bytes: Range<usize>,
-    /// The value.
-    pub(super) value: Value,
-    /// Its size when written out, aliases expanded.
-    weight: usize,
-}
-
-/// A YAML value of the core schema.
-#[derive(Debug)]
-pub(super) enum Value {
-    /// An empty value, `null` or `~`.
-    Null,
-    /// `true` or `false`.
-    Boolean(bool),
-    /// A whole number that fits.
-    Integer(i64),
-    /// Any other number.
-    Number(f64),
-    /// Text.
-    Text(String),
-    /// A list.
-    List(Vec<Rc<Node>>),
-    /// A mapping, in the order of the file; keys may repeat.
-    Map(Vec<Entry>),
-    /// A value whose problem is already reported.
-    Reported,
-}
-
-/// A key and its value.
-#[derive(Debug, Clone)]
-pub(super) struct Entry {
-    /// The key as text; `None` for a list, a mapping or a reported problem as the key.
-    pub(super) key: Option<String>,
-    /// Bytes of the key.
-    pub(super) key_bytes: Range<usize>,
-    /// The value.
-    pub(super) value: Rc<Node>,
-}
 
 /// Parses the text. `None` if it holds no value or could not be read to the end; a problem then explains why.
 pub(super) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Rc<Node>> {

@@ -69,7 +69,7 @@ pub enum Command {
                   Add _FILE to the name of a variable to give the path of a file with the secret: CODEHOST_TOKEN_FILE."
 )]
 pub struct CollectArgs {
-    /// Configuration file. To name it approves the addresses, variables and files in it [default: ./evidence.yaml]
+    /// Configuration file. Naming it approves the addresses, variables and files in it [default: ./evidence.yaml]
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Output directory for bundles.
@@ -78,13 +78,14 @@ pub struct CollectArgs {
     /// Upload after collection.
     #[arg(short, long)]
     pub upload: bool,
-    /// Test connections and estimate the run without collecting. Ends with the code of the collection, as far as it can see.
+    /// Test connections and estimate the run without collecting. Exits with the code that the collection would have, as
+    /// far as is known.
     #[arg(short, long)]
     pub dry_run: bool,
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
-    /// The same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
+    /// Make the same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
     #[arg(long)]
     pub reproducible: bool,
     /// Show every request, and every artifact with its size.
@@ -119,7 +120,7 @@ pub struct VerifyArgs {
     /// Print one JSON object.
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub json: bool,
-    /// Print nothing but, on standard error, why the bundle is not verified.
+    /// Print only why the bundle is not verified, on standard error.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Show every warning, exclusion and error of the bundle.
@@ -166,7 +167,7 @@ pub struct ReportArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// The file to write; without it, the page goes to standard output, if that is no terminal.
+    /// The file to write; without it, the page goes to standard output, unless that is a terminal.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write the report that the signer put into the bundle, with its scripts and links turned off. Needs --output.
@@ -190,7 +191,7 @@ pub struct ShowArgs {
     /// How to print.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
-    /// List the checks that passed or do not apply too. JSON and CSV always list them.
+    /// Also list the checks that passed or do not apply. JSON and CSV always list them.
     #[arg(long, conflicts_with = "status")]
     pub all: bool,
 }

@@ -202,7 +202,7 @@ pub fn examples(command: &str) -> &'static [Example] {
                         "evidence verify --public-key acme.pub.pem evidence-bundle-20261121-090513.tar.gz",
                     ),
                     example(
-                        "Demand the organization and an age of at most a week.",
+                        "Require the organization and an age of at most a week.",
                         "evidence verify --public-key acme.pub.pem --expect-org acme --max-age 7d bundle.tar.gz",
                     ),
                     example(

@@ -12,8 +12,8 @@ mod public;
 
 pub use error::KeyError;
 pub use id::{KeyId, NotAKeyId};
-pub(crate) use kind::is_ssh_algorithm;
 pub use kind::KeyKind;
+pub(crate) use kind::is_ssh_algorithm;
 #[cfg(feature = "sign")]
 pub use private::{SigningKey, is_encrypted};
 pub use public::{ALGORITHM, PublicKey, SIGNATURE_BYTES};

@@ -7,9 +7,9 @@ use pkcs8::der::{Decode as _, ErrorKind, Tag};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
-use super::pem::{self, Block};
 use super::error::KeyError;
 use super::kind::{KeyKind, kind_of, ssh_kind};
+use super::pem::{self, Block};
 use super::public::{PublicKey, SIGNATURE_BYTES};
 
 /// The DER of a version 1 private key up to its 32 key bytes (RFC 8410, section 7): there is only one form.

@@ -8,10 +8,10 @@ use pkcs8::der::Decode as _;
 use pkcs8::spki::SubjectPublicKeyInfoRef;
 use sha2::{Digest as _, Sha256};
 
-use super::pem::{self, Block};
 use super::error::KeyError;
 use super::id::KeyId;
 use super::kind::{KeyKind, is_ssh_algorithm, kind_of, ssh_kind};
+use super::pem::{self, Block};
 
 /// The name of the only signature algorithm, as documents write it.
 pub const ALGORITHM: &str = "Ed25519";

@@ -220,6 +220,7 @@ impl Derived<'_> {
         json.pass(Row::Scope(&scope))?;
         let ScopeRecord { framework, organization, tool, sources, rules, .. } = scope;
         names::within(self.path, rules.iter().map(|rule| &rule.code))?;
+        names::within(self.path, rules.iter().flat_map(|rule| rule.settings.keys()))?;
         names::within(self.path, sources.iter().flat_map(|source| &source.controls))?;
         names::within(self.path, sources.iter().flat_map(|source| source.settings.keys()))?;
         let wrong = |detail: String| Err(self.error(Reason::ScopeMismatch, detail).into());

@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 use evidence_os::{file, place};
 use jiff::Timestamp;
 
-use super::KEPT_SECONDS;
 use crate::proxy::Variables;
+
+/// How long the cache keeps an answer that no run asks for, and a file that no run opens.
+pub(super) const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 
 /// The suffix of every cache file.
 pub(super) const SUFFIX: &str = ".records";
@@ -55,7 +57,7 @@ pub(super) fn open_private(path: &Path, writes: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes the files of tokens and organizations that no run has used for a long time.
+/// Removes the files of tokens and tenants that no run has used for a long time.
 pub(super) fn sweep(directory: &Path, except: &Path, now: Timestamp) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let oldest = u64::try_from(now.as_second().saturating_sub(KEPT_SECONDS)).unwrap_or(0);

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::Finding;
 use super::effort::{Effort, LONG, PER_READ};
+use super::finding::Finding;
 use crate::credible;
 use crate::patterns::{Context, Pattern, Value};
 use crate::views::JOINT;

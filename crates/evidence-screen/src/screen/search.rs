@@ -9,13 +9,13 @@ use std::sync::{PoisonError, RwLock};
 use memchr::memchr_iter;
 
 use super::effort::{Effort, PER_KEYWORD, TextOrigin};
+use super::finding::{ENTANGLED, Finding, OWN_CREDENTIAL};
 use super::rule::{Area, Compiled, Text};
-use super::{ENTANGLED, Finding, OWN_CREDENTIAL};
 use crate::credible;
 use crate::own::Own;
 use crate::patterns::{Confidence, Context, PATTERNS, Pattern};
 use crate::runs;
-use crate::views::View;
+use crate::views::{self, View};
 use crate::words::{Hit, Keys, Words};
 
 pub(super) struct Inner {
@@ -114,7 +114,7 @@ impl Inner {
         findings: &mut Vec<Finding>,
     ) {
         let Some(below) = layers.checked_sub(1) else { return };
-        for view in View::of(text) {
+        for view in views::of(text) {
             if effort.is_spent {
                 return;
             }

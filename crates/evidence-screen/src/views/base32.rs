@@ -3,7 +3,7 @@
 //! Like base64: it tries each of the eight possible offsets of the encoding. The result is text only if enough bytes
 //! in a row are below 128.
 
-use super::View;
+use super::view::View;
 
 /// Letters per group, which encode five bytes.
 const GROUP: usize = 8;

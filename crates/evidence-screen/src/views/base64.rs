@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::View;
+use super::view::View;
 
 /// How many groups of four letters in a row must decode to plain text: twelve bytes, fewer than any credential
 /// has.

@@ -6,9 +6,9 @@ use std::iter;
 
 use memchr::{memchr, memchr3};
 
-use super::View;
 use super::entities;
 use super::undo::{self, Escape, Plain, number};
+use super::view::View;
 
 pub(super) fn view(text: &[u8]) -> View {
     let mut signs = Signs { text, rare: <[Rare; 2]>::default() };

@@ -3,7 +3,7 @@
 //! Like base64: both offsets are tried, and the result is text only if enough bytes in a row are printable, which the
 //! digits of a digest never are for long.
 
-use super::View;
+use super::view::View;
 
 /// How many bytes in a row must be printable: fewer than any credential of a known form has.
 const BYTES: usize = 12;

@@ -6,7 +6,7 @@
 
 use memchr::memchr3;
 
-use super::View;
+use super::view::View;
 
 /// The signs that begin a line of a comment or of a quotation.
 const LEADERS: &[&[u8]] = &[b"#", b"//", b"*", b">", b"--", b";"];

@@ -4,8 +4,8 @@ use std::iter;
 
 use memchr::memchr;
 
-use super::View;
 use super::undo::{self, Escape, Plain, number};
+use super::view::View;
 
 pub(super) fn view(text: &[u8]) -> View {
     let mut done = 0;

@@ -5,8 +5,8 @@ use std::iter;
 
 use memchr::memchr2;
 
-use super::View;
 use super::undo::{self, Escape, Plain};
+use super::view::View;
 
 /// The most bytes between two quotes that join two words.
 const BETWEEN: usize = 48;

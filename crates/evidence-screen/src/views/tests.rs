@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn views(text: &str) -> Vec<String> {
-    View::of(text.as_bytes()).map(|view| String::from_utf8_lossy(&view.bytes).into_owned()).collect()
+    of(text.as_bytes()).map(|view| String::from_utf8_lossy(&view.bytes).into_owned()).collect()
 }
 
 /// Whether a view shows `hidden`, and its origin in the text.
 fn shown<'a>(text: &'a str, hidden: &str) -> Option<&'a str> {
-    View::of(text.as_bytes()).find_map(|view| {
+    of(text.as_bytes()).find_map(|view| {
         let at = view.bytes.windows(hidden.len()).position(|window| window == hidden.as_bytes())?;
         let (start, end) = view.back(at, at + hidden.len());
         text.get(start..end)
@@ -63,7 +63,7 @@ fn only_the_surroundings_of_escapes_are_copied() {
     let far = " far".repeat(2_000);
     let word = "w".repeat(3_000);
     let text = format!("{far} one%2Ftwo {far} {word}%2F{word} {far}");
-    let view = View::of(text.as_bytes()).next().unwrap();
+    let view = of(text.as_bytes()).next().unwrap();
     assert!(view.bytes.len() < 6_000 + 4 * 600, "{}", view.bytes.len());
     assert_eq!(shown(&text, "one/two"), Some("one%2Ftwo"));
     assert_eq!(shown(&text, &format!("{word}/{word}")), Some(format!("{word}%2F{word}").as_str()));
@@ -84,7 +84,7 @@ fn a_word_that_is_cut_into_lines() {
     assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
     // The joints show where each piece begins.
     let text = "one1\n# two2\n# three3\n# four4";
-    let view = View::of(text.as_bytes()).next().unwrap();
+    let view = of(text.as_bytes()).next().unwrap();
     assert_eq!(String::from_utf8_lossy(&view.marked()), "one1\u{fffd}two2\u{fffd}three3\u{fffd}four4");
     let joints = view.places_of_joints();
     for at in 0..=view.bytes.len() {
@@ -143,7 +143,7 @@ proptest! {
     /// Whatever the text, every byte of a view has an origin in it.
     #[test]
     fn back_stays_inside(text in "(\\PC|[A-Za-z0-9+/%\\\\\n# \"]){0,400}") {
-        for view in View::of(text.as_bytes()) {
+        for view in of(text.as_bytes()) {
             for at in 0..view.bytes.len() {
                 let (start, end) = view.back(at, at + 1);
                 prop_assert!(start <= end && end <= text.len(), "{} {} {:?}", start, end, view);

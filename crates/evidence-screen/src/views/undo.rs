@@ -2,7 +2,7 @@
 //!
 //! Copies only the surroundings of escapes: most of a text has none, and has been searched already.
 
-use super::View;
+use super::view::View;
 
 /// How much of the text around an escape to copy; more to complete a word.
 const AROUND: usize = 512;

@@ -7,7 +7,7 @@ use serde_saphyr::granit_parser::{ScalarStyle, Tag};
 
 use super::super::problem::Complaint;
 use super::super::secret::quote;
-use super::Value;
+use super::tree::Value;
 
 /// The value of a scalar.
 pub(super) fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, Complaint> {

@@ -9,6 +9,7 @@ use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 
 use super::super::problem::Complaint;
 use super::super::secret::quote;
+use super::tree::MAX_NESTING;
 
 /// The byte of a bare `*`, if the parser stopped at one.
 pub(super) fn bare_star(text: &str, error: &ScanError) -> Option<usize> {
@@ -137,7 +138,7 @@ fn by_kind(kind: &ErrorKind, line: &str) -> Complaint {
                 .help("put it in quotes if it is text")
         }
         ErrorKind::RecursionLimitExceeded => {
-            Complaint::new(format!("lists and mappings nest deeper than {} levels", super::MAX_NESTING))
+            Complaint::new(format!("lists and mappings nest deeper than {MAX_NESTING} levels"))
                 .help("the configuration needs four")
         }
         ErrorKind::CommentNotSeparated => Complaint::new("a comment needs a space before its `#`")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
+use evidence_os::shell;
 
 use super::next::next;
 use super::trust;
@@ -23,7 +24,6 @@ use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::origin::Origin;
 use crate::previous::{self, Series};
-use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
 use crate::source::github;
@@ -153,9 +153,9 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     };
     assemble::observed(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
-    assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
+    assemble::hints(&mut spool, &config, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &screen, &context).map_err(failed)?;
-    let findings = Findings::of(&controls, &collection);
+    let findings = Findings::of(&controls, &collection, &config.settings);
     let causes = cause::of_collection(&collection, &connected, &findings.groups);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
@@ -256,7 +256,8 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
     let keeps = config.sources.iter().any(|source| source.keeps_records());
     let help = if keeps && !args.reproducible {
         let flags = arguments.iter().skip(1).filter(|argument| *argument != "--resume");
-        let words: Vec<String> = flags.map(|argument| shell_word(&Printable(argument).to_string())).collect();
+        let words: Vec<String> =
+            flags.map(|argument| shell::word(&Printable(argument).to_string())).collect();
         Some(format!("resume within 24 hours with `evidence {} --resume`", words.join(" ")))
     } else if !keeps && config.sources.iter().any(|source| source.kind().name == github::KIND.name) {
         Some("set sources.codehost.revalidate: true to resume interrupted runs with --resume".to_string())
@@ -281,7 +282,7 @@ async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, 
     for (scope, attempt) in futures_util::future::join_all(attempts).await {
         connected.push(match attempt {
             Ok((session, asked)) => Connected::Session(session, asked),
-            Err(error) => Connected::Failed(scope, fit_to_print(error, &run.screen)),
+            Err(error) => Connected::Failed(scope, redacted(error, &run.screen)),
         });
     }
     let errors = || connected.iter().filter_map(Connected::error);
@@ -321,7 +322,7 @@ fn organization(config: &Config, connected: &[Connected]) -> String {
 }
 
 /// Redacts the error: it quotes the host, and a host may quote the token.
-fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
+fn redacted(error: ConnectError, screen: &Screen) -> ConnectError {
     let clean = |text: String| screen.redact(&text).into_owned();
     let help = error.help.into_iter().map(clean).collect();
     ConnectError { message: clean(error.message), help, ..error }
@@ -339,7 +340,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let plans = futures_util::future::join_all(plans).await;
     let plans: Vec<_> = plans
         .into_iter()
-        .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, &run.screen))))
+        .map(|(source, plan)| (source, plan.map_err(|error| redacted(error, &run.screen))))
         .collect();
     run.reporter.event(Event::Planned {
         framework: config.framework,

@@ -14,13 +14,13 @@ mod upload;
 mod verifier;
 mod verify;
 
-use std::io::Write as _;
-
 use crate::cli::{Cli, Command};
 use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::report::style::{CYAN, RED};
+use evidence_text::{Safe, safe};
 
 /// Runs the command, prints its error and returns the exit code.
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
@@ -59,26 +59,23 @@ fn print_error(error: &Error) {
     if error.is_reported() {
         return;
     }
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    let cyan = anstyle::AnsiColor::Cyan.on_default();
-    let mut text = String::new();
+    let red = RED.bold();
+    let mut text = Safe::default();
     if let Error::Config(config) = error {
         // The configuration's problems have their own layout.
         let color = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-        text.push_str(&config.render_within(color, console::stderr_width()));
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
+        // Its parts were made safe where the file was read.
+        text.push(&Safe::already(config.render_within(color, console::stderr_width())).trimmed());
+        text.push(&"\n".into());
     } else {
         // The error may quote a host, and a host may quote a secret.
-        let clean = |text: &str| evidence_screen::shared().redact(text).into_owned();
+        let clean = |text: &str| Safe::lines(&evidence_screen::shared().redact(text));
         for (message, help) in error.failures() {
-            text.push_str(&format!("{red}error{red:#}: {}\n", clean(&message)));
+            text.push(&safe!("{red}error{red:#}: {}\n", clean(&message); red));
             for line in help {
-                text.push_str(&format!("  {cyan}help{cyan:#}: {}\n", clean(&line)));
+                text.push(&safe!("  {CYAN}help{CYAN:#}: {}\n", clean(&line); CYAN));
             }
         }
     }
-    // Ignore a closed pipe.
-    let _ = console::stderr().write_all(text.as_bytes());
+    console::note(&text);
 }

@@ -4,15 +4,16 @@
 
 mod csv;
 mod json;
+mod rows;
 mod text;
 
 use std::io::{self, BufReader};
 
-use evidence_bundle::document::Member;
-use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
+use evidence_bundle::read::{Failure, Limits};
 use evidence_os::input;
-use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Sample, SampledCheck, Seed, read};
+use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Seed, read};
 
+use self::rows::Rows;
 use super::print::{note_empty, unwritable};
 use super::show::{filter, unknown_name};
 use super::trust::{Terms, terms};
@@ -89,22 +90,6 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
     }
 }
 
-/// The drawn rows.
-enum Rows {
-    Checks(Sample<SampledCheck>),
-    Population(Sample<Member>),
-}
-
-impl Rows {
-    /// The number of rows that the sample was drawn from.
-    fn of(&self) -> u64 {
-        match self {
-            Rows::Checks(sample) => sample.rows,
-            Rows::Population(sample) => sample.rows,
-        }
-    }
-}
-
 /// A filter that was given but belongs to the other list.
 fn foreign_option(args: &SampleArgs) -> Option<&'static str> {
     let CheckFilterArgs { status, control, criterion, rule, .. } = &args.filter;
@@ -127,43 +112,4 @@ fn member_filter(args: &SampleArgs) -> MemberFilter {
         names: args.filter.subject.clone(),
         in_scope: args.in_scope,
     }
-}
-
-/// The filters as command-line options, for the record; empty without any.
-fn filters(args: &SampleArgs) -> String {
-    let CheckFilterArgs { status, control, criterion, rule, source, subject } = &args.filter;
-    let status: Vec<String> = status.iter().filter_map(clap_name).collect();
-    let lists = [
-        ("--status", &status),
-        ("--control", control),
-        ("--criterion", criterion),
-        ("--rule", rule),
-        ("--source", source),
-        ("--subject", subject),
-        ("--kind", &args.kind),
-    ];
-    let mut words: Vec<String> = lists
-        .iter()
-        .flat_map(|(option, values)| {
-            values.iter().map(move |value| format!("{option} {}", printable_word(value)))
-        })
-        .collect();
-    if args.in_scope {
-        words.push("--in-scope".to_string());
-    }
-    words.join(" ")
-}
-
-fn clap_name(value: &impl clap::ValueEnum) -> Option<String> {
-    Some(value.to_possible_value()?.get_name().to_string())
-}
-
-// The same on every system, because it is part of the record of a draw.
-fn printable_word(text: &str) -> String {
-    evidence_os::shell::posix_word(&evidence_bundle::text::Printable(text).to_string())
-}
-
-/// The creation time in the bundle.
-fn created(bundle: &VerifiedBundle) -> String {
-    evidence_bundle::time::format(bundle.created_at).unwrap_or_default()
 }

@@ -5,22 +5,25 @@
 
 mod json;
 mod markdown;
+mod row;
 mod table;
 mod text;
 
 use std::collections::HashSet;
 use std::io::{self, BufReader};
 
-use evidence_bundle::document::{Check, Counts};
+use evidence_bundle::Status;
+use evidence_bundle::document::{Check, Counts, Hint};
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
-use evidence_bundle::{Status, document::Severity};
 use evidence_os::input;
+use evidence_rules::{reason_of, rule_of};
+use evidence_text::Safe;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read, sanitized,
+    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read,
 };
-use tempfile::SpooledTempFile;
 
+use self::row::{Control, Row, Summary};
 use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
@@ -29,12 +32,9 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::finding::FindingKey;
 use crate::finding::group::Findings;
-use crate::finding::{FindingKey, WorstFirst};
 use crate::hint;
-
-/// The size up to which a list stays in memory before it moves to a temporary file.
-const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
@@ -75,7 +75,7 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
 /// The error for a name in a filter that the bundle does not have.
 pub(super) fn unknown_name(unknown: &UnknownName) -> Error {
     let UnknownName { what, name, known, is_criterion } = unknown;
-    let names: Vec<String> = known.iter().map(|name| sanitized(name)).collect();
+    let names: Vec<String> = known.iter().map(|name| Safe::cut(name).to_string()).collect();
     let criterion = if *what == "control" && *is_criterion {
         format!("; or `--criterion {}`", Printable(name))
     } else {
@@ -96,27 +96,6 @@ const GROUP_BYTES: usize = 1 << 20;
 const OTHER_REASONS: &str = "other_reasons";
 const OTHER_RULES: &str = "several rules";
 
-/// A check and its control.
-struct Row<'a> {
-    control: &'a ControlHead,
-    check: &'a Check,
-    /// Its group.
-    key: FindingKey,
-    /// How much it matters, if it did not pass.
-    severity: Option<Severity>,
-    /// What to do, if it did not pass.
-    remediation: &'static str,
-    /// The page where its setting is changed, if it did not pass.
-    page: Option<String>,
-}
-
-impl Row<'_> {
-    /// The criteria under which the evidence is commonly filed.
-    fn criteria(&self) -> &[String] {
-        self.control.criteria(&self.check.rule)
-    }
-}
-
 /// The filter for these options.
 pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
     let status = |name: &StatusName| match name {
@@ -133,14 +112,6 @@ pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
         sources: args.source.clone(),
         subjects: args.subject.clone(),
     }
-}
-
-/// A control, safe to print, and how many of its checks have each status.
-struct Control {
-    id: String,
-    title: String,
-    status: Status,
-    counts: Counts,
 }
 
 /// The requested checks, spooled.
@@ -165,15 +136,6 @@ enum Form {
     Json(json::Lines),
     Csv(Box<table::Rows>),
     Markdown(markdown::Table),
-}
-
-/// Everything but the checks themselves.
-struct Summary<'a> {
-    bundle: &'a VerifiedBundle,
-    controls: &'a [Control],
-    findings: &'a WorstFirst,
-    found: u64,
-    hidden: u64,
 }
 
 impl Listing {
@@ -202,7 +164,7 @@ impl Listing {
         let findings = findings.worst_first();
         let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden };
         match form {
-            Form::Text(groups) => groups.print(&summary, &mut io::BufWriter::new(console::stdout())),
+            Form::Text(groups) => groups.print(&summary, &mut console::stdout()),
             Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),
             Form::Csv(table) => table.print(&mut io::stdout().lock()),
             Form::Markdown(table) => table.print(&summary, &mut io::stdout().lock()),
@@ -214,7 +176,7 @@ impl CheckSink for Listing {
     fn control(&mut self, control: &ControlHead) {
         let ControlHead { id, title, status, .. } = control;
         if self.filter.has_control(id) {
-            let (id, title) = (sanitized(id), sanitized(title));
+            let (id, title) = (Safe::cut(id), Safe::cut(title));
             self.controls.push(Control { id, title, status: *status, counts: Counts::default() });
         }
         self.heads.push(control.clone());
@@ -237,12 +199,12 @@ impl CheckSink for Listing {
         }
         self.found += 1;
         let key = self.keys.of(control, &check);
-        let mut row = Row { control, check: &check, key, severity: None, remediation: "", page: None };
+        let mut row = Row { control, check: &check, key, severity: None, remediation: "".into(), page: None };
         if is_open {
             self.findings.add(row.key.clone(), &check.subject);
             let advice = hint::by_code(&check.rule, &check.reason);
             row.severity = advice.map(|advice| advice.severity);
-            row.remediation = advice.map_or("", |advice| advice.remediation);
+            row.remediation = self.findings.advice(&check.rule, &check.reason);
             row.page = self.findings.addresses.page(&check.source, &check.rule, &check.subject);
         }
         match &mut self.form {
@@ -290,6 +252,18 @@ impl Keys {
 /// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
 struct Reader(EachCheck<Listing>);
 
+impl Reader {
+    /// Keeps the signed advice of rules that judge by numbers of the configuration: it has these numbers.
+    fn advice(&mut self, hint: &Hint) {
+        let has_settings = rule_of(&hint.rule).is_some_and(|rule| !rule.settings.is_empty());
+        if has_settings && reason_of(&hint.reason).is_some() {
+            let advice = || Safe::of(&hint.remediation).to_string();
+            let signed = &mut self.0.sink.findings.signed;
+            signed.entry((hint.rule.clone(), hint.reason.clone())).or_insert_with(advice);
+        }
+    }
+}
+
 impl Sink for Reader {
     fn row(&mut self, row: BundleRow<'_>) -> io::Result<()> {
         if let BundleRow::Run(run) = row {
@@ -297,13 +271,11 @@ impl Sink for Reader {
             let addresses = sources.map(|source| (source.name.clone(), source.api_url.clone())).collect();
             self.0.sink.findings = Findings::new(addresses);
         }
+        if let BundleRow::Hint(hint) = row {
+            self.advice(hint);
+        }
         self.0.row(row)
     }
-}
-
-/// A list that may be long, held until the bundle is verified.
-fn spooled() -> SpooledTempFile {
-    SpooledTempFile::new(IN_MEMORY)
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@
 use std::io::{self, BufReader, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
 use evidence_bundle::read::{Expectations, Failure, Limits, VerifiedBundle};
-use evidence_bundle::text::{Chain, Printable};
+use evidence_bundle::text::Chain;
 use evidence_os::input;
+use evidence_os::shell;
+use evidence_text::{Safe, safe};
 use evidence_view::verdict::{COMPLETE, Fact, Report, Tone, Verdict};
 
 use super::print::json;
@@ -19,11 +20,11 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::report::format::shell_path;
+use crate::report::style::{self, Style};
 
-pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const GREEN: Style = style::GREEN.bold();
+const YELLOW: Style = style::YELLOW.bold();
+pub(super) const RED: Style = style::RED.bold();
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
@@ -70,7 +71,7 @@ pub(super) fn error(failure: &Failure) -> Error {
 }
 
 /// Prints why `command` shows nothing of a bundle: as a JSON verdict if requested, else as text on stderr.
-pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, json: bool) {
+pub(super) fn print_failure(bundle: &Path, command: &'static str, failure: &Failure, json: bool) {
     match failure {
         Failure::CannotJudge(error) => cannot_judge(bundle, error, json),
         _ if json => {
@@ -78,7 +79,7 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
             say_cause(bundle, failure);
         }
         _ => {
-            let _ = console::stderr().write_all(failure_text(bundle, command, failure).as_bytes());
+            console::note(&failure_text(bundle, command, failure));
         }
     }
 }
@@ -86,8 +87,7 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
 /// Says in one line on stderr why the bundle is not verified. Job logs and the mail of a scheduler show that stream, while
 /// a program may read the other.
 fn say_cause(bundle: &Path, failure: &Failure) {
-    let line = format!("{}: {}", file_name(bundle), headline(&Verdict::of(Err(failure))));
-    let _ = console::stderr().write_all(line.as_bytes());
+    console::note(&safe!("{}: {}", file_name(bundle), headline(&Verdict::of(Err(failure)))));
 }
 
 /// Ignores a closed pipe: the exit code has the result as well.
@@ -96,72 +96,69 @@ fn put(text: &[u8]) {
 }
 
 /// Prints the verdict to stdout, as text or as JSON.
-fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: &Report<'_>) {
+fn say(args: &VerifyArgs, text: impl FnOnce() -> Safe, report: &Report<'_>) {
     if args.json {
         put(&document(report));
     } else if !args.quiet {
-        let _ = console::stdout().write_all(text().as_bytes());
+        console::print(&text());
     }
 }
 
-pub(super) fn file_name(bundle: &Path) -> String {
-    let name = bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy();
-    Printable(&name).to_string()
+pub(super) fn file_name(bundle: &Path) -> Safe {
+    Safe::of(&bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy())
 }
 
 /// The styled headline of a verdict, and the rest of its line.
-fn headline(verdict: &Verdict) -> String {
+fn headline(verdict: &Verdict) -> Safe {
     let style = match verdict.tone {
         Tone::Good => GREEN,
         Tone::Caution => YELLOW,
         Tone::Bad => RED,
     };
-    format!("{style}{}{style:#}{}\n", verdict.headline, verdict.detail)
+    safe!("{style}{}{style:#}{}\n", verdict.headline, Safe::of(&verdict.detail); style)
 }
 
-fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
-    let safe = |text: &str| Printable(text).to_string();
+fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> Safe {
     let verdict = Verdict::of(Ok(bundle));
-    let mut text = format!("{}\n", file_name(&args.bundle));
+    let mut text = safe!("{}\n", file_name(&args.bundle));
     for Fact { label, checked, text: said } in &verdict.facts {
-        let checked = if *checked { format!("{GREEN}OK{GREEN:#}   ") } else { String::new() };
+        let checked = if *checked { safe!("{GREEN}OK{GREEN:#}   "; GREEN) } else { Safe::default() };
         let help = if *label == COMPLETE { ": see `evidence show --status not_verifiable`" } else { "" };
-        text.push_str(&format!("  {label:<12}{checked}{said}{help}\n"));
+        text.push(&safe!("  {:<12}{checked}{}{help}\n", *label, Safe::of(said); checked, help));
     }
     if args.verbose {
         for warning in &bundle.warnings {
             let subject =
                 warning.subject.as_deref().map(|subject| format!("{subject}: ")).unwrap_or_default();
-            text.push_str(&format!("    warning   {}\n", safe(&format!("{subject}{}", warning.message))));
+            let warning = Safe::of(&format!("{subject}{}", warning.message));
+            text.push(&safe!("    warning   {warning}\n"; warning));
         }
         for excluded in &bundle.excluded {
-            text.push_str(&format!(
-                "    excluded  {} (rule {})\n",
-                safe(&excluded.filename),
-                safe(&excluded.rule)
-            ));
+            let (name, rule) = (Safe::of(&excluded.filename), Safe::of(&excluded.rule));
+            text.push(&safe!("    excluded  {name} (rule {rule})\n"; name, rule));
         }
         for error in &bundle.errors {
-            text.push_str(&format!("    error     {}: {}\n", safe(&error.subject), safe(&error.message)));
+            let (subject, message) = (Safe::of(&error.subject), Safe::of(&error.message));
+            text.push(&safe!("    error     {subject}: {message}\n"; subject, message));
         }
     }
-    text.push_str(&headline(&verdict));
+    text.push(&headline(&verdict));
     text
 }
 
-fn failure_text(bundle: &Path, command: &str, failure: &Failure) -> String {
+fn failure_text(bundle: &Path, command: &'static str, failure: &Failure) -> Safe {
     let verdict = Verdict::of(Err(failure));
-    let mut text = format!("{}\n{}", file_name(bundle), headline(&verdict));
+    let mut text = safe!("{}\n{}", file_name(bundle), headline(&verdict));
     for line in &verdict.meaning {
-        text.push_str(&format!("  {line}"));
+        text.push(&safe!("  {}", Safe::of(line)));
         if matches!(failure, Failure::IntactNotAuthenticated(_)) {
-            let path = shell_path(bundle);
-            text.push_str(&format!(
-                " and run\n  evidence {command} --public-key <file> {path}\n  For a bundle of your own, `--config \
-                 <file>` names the configuration it was collected with."
+            text.push(&safe!(
+                " and run\n  evidence {command} --public-key <file> {}\n  For a bundle of your own, `--config \
+                 <file>` names the configuration it was collected with.",
+                Safe::of(&shell::path(bundle)); command
             ));
         }
-        text.push('\n');
+        text.push(&"\n".into());
     }
     text
 }
@@ -171,13 +168,9 @@ fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
     if as_json {
         put(&document(&Report::not_judged(detail.clone())));
     }
-    let path = bundle.to_string_lossy();
+    let (path, detail) = (Safe::of(&bundle.to_string_lossy()), Safe::of(&detail));
     // An error is printed even with `--quiet` and JSON: nothing was judged.
-    let _ = writeln!(
-        console::stderr(),
-        "{RED}error{RED:#}: cannot read the bundle {}: {detail}",
-        Printable(&path)
-    );
+    console::note(&safe!("{RED}error{RED:#}: cannot read the bundle {path}: {detail}\n"; RED, path, detail));
 }
 
 fn document(report: &Report<'_>) -> Vec<u8> {

@@ -3,74 +3,37 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence_settings::declare::{Document, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_os::shell;
+use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
+use evidence_settings::keys;
 
-use super::controls::{all, controls, controls_of};
-use super::{BundleConfig, Config, UploadConfig, bundle, sources, upload};
-use crate::report::format::shell_path;
+use super::bundle::BundleConfig;
+use super::controls::{Applied, all, controls, controls_of};
+use super::upload::UploadConfig;
+use super::{Config, bundle, rules, sources, upload};
 use crate::source::Configured;
 use evidence_rules::framework::{self, Control, Framework};
+use evidence_rules::rule::Settings;
 
-static FRAMEWORK: Key = Key {
-    name: "framework",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Choice(framework::IDS)),
-    summary: "The compliance framework.",
-    rule: "",
-    example: "soc2_type1",
-    synonyms: &["frameworks", "standard"],
-};
-
-static CONTROLS: Key = Key {
-    name: "controls",
-    presence: Presence::Required,
-    shape: Shape::List { of: Format::Word(&ALL_CONTROLS), may_be_empty: false },
-    summary: "The controls to collect evidence for.",
-    rule: "at least one, each once",
-    example: "[CC6.1, CC6.6, CC7.2]",
-    synonyms: &["criteria"],
-};
-
-static PREPARED_BY: Key = Key {
-    name: "prepared_by",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "Who prepares the bundle, for `run.json`: a name, a role or a team.",
-    rule: "",
-    example: "Platform team, on behalf of the CISO",
-    synonyms: &["preparer", "prepared", "author"],
-};
-
-static SOURCES: Key = Key {
-    name: "sources",
-    presence: Presence::Required,
-    shape: Shape::Section(&sources::SECTION),
-    summary: sources::SECTION.summary,
-    rule: "at least one",
-    example: "",
-    synonyms: &["connectors", "providers"],
-};
-
-static BUNDLE: Key = Key {
-    name: "bundle",
-    presence: Presence::Required,
-    shape: Shape::Section(&bundle::SECTION),
-    summary: bundle::SECTION.summary,
-    rule: "",
-    example: "",
-    synonyms: &[],
-};
-
-static UPLOAD: Key = Key {
-    name: "upload",
-    presence: Presence::Optional,
-    shape: Shape::Section(&upload::SECTION),
-    summary: upload::SECTION.summary,
-    rule: "required with `--upload`; always checked if present",
-    example: "",
-    synonyms: &["platform"],
-};
+keys! {
+    FRAMEWORK = required("framework", Shape::Text(Format::Choice(framework::IDS)),
+        "The compliance framework.")
+        example "soc2_type1", also &["frameworks", "standard"];
+    CONTROLS = required("controls", Shape::List { of: Format::Word(&ALL_CONTROLS), may_be_empty: false },
+        "The controls to collect evidence for.")
+        rule "at least one, each once", example "[CC6.1, CC6.6, CC7.2]", also &["criteria"];
+    PREPARED_BY = optional("prepared_by", LINE,
+        "Who prepares the bundle, for `run.json`: a name, a role or a team.")
+        example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    RULES = optional_section("rules", &rules::SECTION)
+        also &["rule"];
+    SOURCES = section("sources", &sources::SECTION)
+        rule "at least one", also &["connectors", "providers"];
+    BUNDLE = section("bundle", &bundle::SECTION);
+    UPLOAD = optional_section("upload", &upload::SECTION)
+        rule "required with `--upload`; always checked if present", also &["platform"];
+}
 
 /// Every control.
 static ALL_CONTROLS: Vocabulary = controls_of(all);
@@ -80,7 +43,7 @@ pub(crate) static DOCUMENT: Document = Document {
     title: "evidence configuration",
     file_name: "evidence.yaml",
     help_missing: "create one with `evidence init`, or name another file with `--config`",
-    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell_path(inside)),
+    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell::path(inside)),
     help_empty: "create a commented one with `evidence init`",
     help_too_large: "use `repos: \"*\"` in place of a very long list",
     template_head: TEMPLATE_HEAD,
@@ -99,20 +62,18 @@ const TEMPLATE_HEAD: &str = "\
 ";
 
 /// The whole file.
-static SECTION: Section = Section {
-    path: "",
-    summary: "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    keys: &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+static SECTION: Section = Section::new(
+    "",
+    "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
+);
 
 /// The parts of a configuration that come from the text of the file.
 struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
+    settings: Settings,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -126,13 +87,14 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, sources, bundle, upload } = parts;
+    let FileSettings { framework, controls, prepared_by, settings, sources, bundle, upload } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
         prepared_by,
         framework,
         controls,
+        settings,
         sources,
         bundle,
         upload,
@@ -144,15 +106,19 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
-    let sources = decoder
-        .section(fields, &SOURCES)
-        .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
+    let settings = match decoder.section(fields, &RULES) {
+        Some(fields) => rules::decode(decoder, &fields),
+        None => Some(Settings::default()),
+    };
+    let applied = Applied { controls: controls.as_deref(), settings: settings.clone().unwrap_or_default() };
+    let sources = decoder.section(fields, &SOURCES).map(|fields| sources::decode(decoder, &fields, &applied));
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
     Some(FileSettings {
         framework: framework?,
         controls: controls?,
         prepared_by,
+        settings: settings?,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),

@@ -12,7 +12,7 @@ use evidence_settings::problem::{Complaint, ConfigError};
 use evidence_settings::secret::quote;
 
 use crate::origin::{NamedBy, Origin, OwnHosts};
-use crate::source::{altcloud, cloud, github};
+use crate::source::{aws, github, google};
 
 /// The configuration that is read if the user names none.
 pub const FOUND: &str = "./evidence.yaml";
@@ -100,12 +100,12 @@ static RULES: &[(&str, Allowed)] = &[
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),
-    ("sources.cloud.endpoint_url", Allowed::Hosts(&cloud::endpoint::OWN_HOSTS)),
+    ("sources.cloud.endpoint_url", Allowed::Hosts(&aws::host::endpoint::OWN_HOSTS)),
     ("sources.cloud.access_key_id_env", Allowed::Variables(CLOUD)),
     ("sources.cloud.secret_access_key_env", Allowed::Variables(CLOUD)),
     ("sources.cloud.session_token_env", Allowed::Variables(CLOUD)),
     ("sources.altcloud.credentials_env", Allowed::Variables(&["ALTCLOUD_", "GOOGLE_"])),
-    ("sources.altcloud.api_url", Allowed::Hosts(&altcloud::config::OWN_HOSTS)),
+    ("sources.altcloud.api_url", Allowed::Hosts(&google::config::OWN_HOSTS)),
     ("bundle.signing.private_key_path", Allowed::InFolder),
     ("bundle.signing.private_key_env", Allowed::Variables(OWN)),
     ("bundle.signing.passphrase_env", Allowed::Variables(OWN)),

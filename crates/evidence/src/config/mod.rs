@@ -10,6 +10,8 @@ mod bundle;
 pub(crate) mod controls;
 mod file;
 mod found;
+mod rules;
+pub(crate) mod shared;
 mod sources;
 pub(crate) mod upload;
 
@@ -17,20 +19,21 @@ use std::any::Any;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use evidence_os::input;
 use evidence_settings::declare::Guarded;
 use sha2::{Digest, Sha256};
-use url::Url;
 
 pub use evidence_settings::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
 pub use evidence_settings::read::MAX_FILE_BYTES;
 
+pub use self::bundle::{BundleConfig, KeySource, SigningConfig};
 pub use self::found::{ConfigFile, FOUND};
+pub use self::upload::UploadConfig;
 use crate::env::Env;
 use crate::source::Configured;
 use evidence_rules::framework::{Control, Framework};
+use evidence_rules::rule::Settings;
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
@@ -45,70 +48,14 @@ pub struct Config {
     pub framework: &'static Framework,
     /// `controls`: at least one, unique, in the framework's order.
     pub controls: Vec<&'static Control>,
+    /// `rules.settings`: the numbers that the rules judge by.
+    pub settings: Settings,
     /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
     pub sources: Vec<Arc<dyn Configured>>,
     /// `bundle`
     pub bundle: BundleConfig,
     /// `upload`: required only with `--upload`.
     pub upload: Option<UploadConfig>,
-}
-
-/// `bundle`
-#[derive(Debug, Clone)]
-pub struct BundleConfig {
-    /// `bundle.signing`
-    pub signing: SigningConfig,
-    /// `bundle.max_size_mb` in bytes (1 MB = 1,000,000 bytes) of the finished archive.
-    pub max_size_bytes: u64,
-    /// `bundle.detached_signature`: whether to write an OpenSSH signature over the archive next to it.
-    pub detached_signature: bool,
-}
-
-/// `bundle.signing`
-#[derive(Debug, Clone)]
-pub struct SigningConfig {
-    /// Where the private key is.
-    pub key: KeySource,
-    /// `passphrase_env`: the variable that holds the passphrase of an encrypted key.
-    pub passphrase_env: Option<String>,
-    /// `trusted_keys`: public keys that `evidence verify` trusts when no flag names one.
-    pub trusted_keys: Vec<PathBuf>,
-}
-
-/// Where the private signing key is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeySource {
-    /// `private_key_path`, with `~` expanded, relative to the working directory.
-    File(PathBuf),
-    /// `private_key_env`: a variable that holds the PEM, or base64 of it.
-    Env(String),
-}
-
-/// `upload`
-#[derive(Debug, Clone)]
-pub struct UploadConfig {
-    /// `api_url`: base of the platform's API.
-    pub api_url: Url,
-    /// `platform_url`: base of the printed bundle URL.
-    pub platform_url: Url,
-    /// `api_key_env`: the variable that holds the API key.
-    pub api_key_env: String,
-    /// `organization_id`
-    pub organization_id: Option<String>,
-    /// `retention_days`
-    pub retention_days: u32,
-    /// `tags`, sorted by key.
-    pub tags: std::collections::BTreeMap<String, String>,
-    /// `verify_before_upload`
-    pub verify_before_upload: bool,
-    /// `delete_after_upload`
-    pub delete_after_upload: bool,
-    /// `require_complete`
-    pub require_complete: bool,
-    /// `timeout_seconds` of one upload.
-    pub timeout: Duration,
-    /// `retry_attempts`
-    pub retry_attempts: u32,
 }
 
 impl Config {

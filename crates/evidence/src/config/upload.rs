@@ -5,134 +5,88 @@ use std::time::Duration;
 
 use url::Url;
 
-use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use evidence_settings::declare::{DefaultValue, Format, LINE, Section, Shape, URL};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::format;
+use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
-use super::UploadConfig;
+/// `upload`
+#[derive(Debug, Clone)]
+pub struct UploadConfig {
+    /// `api_url`: base of the platform's API.
+    pub api_url: Url,
+    /// `platform_url`: base of the printed bundle URL.
+    pub platform_url: Url,
+    /// `api_key_env`: the variable that holds the API key.
+    pub api_key_env: String,
+    /// `organization_id`
+    pub organization_id: Option<String>,
+    /// `retention_days`
+    pub retention_days: u32,
+    /// `tags`, sorted by key.
+    pub tags: BTreeMap<String, String>,
+    /// `verify_before_upload`
+    pub verify_before_upload: bool,
+    /// `delete_after_upload`
+    pub delete_after_upload: bool,
+    /// `require_complete`
+    pub require_complete: bool,
+    /// `timeout_seconds` of one upload.
+    pub timeout: Duration,
+    /// `retry_attempts`
+    pub retry_attempts: u32,
+}
 
 const DEFAULT_API_KEY_ENV: &str = "EVIDENCE_API_KEY";
 const DEFAULT_RETENTION_DAYS: u32 = 365;
 const DEFAULT_TIMEOUT_SECONDS: u32 = 300;
 const DEFAULT_RETRY_ATTEMPTS: u32 = 3;
 
-static API_URL: Key = Key {
-    name: "api_url",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Url),
-    summary: "The base URL of the platform's API.",
-    rule: "https, or http on loopback; no user, query or fragment",
-    example: "https://evidence.example.com",
-    synonyms: &["url", "endpoint", "base_url"],
-};
-
-static PLATFORM_URL: Key = Key {
-    name: "platform_url",
-    presence: Presence::Derived("the same as `api_url`"),
-    shape: Shape::Text(Format::Url),
-    summary: "The base URL of the page printed for an uploaded bundle.",
-    rule: "https, or http on loopback; no user, query or fragment",
-    example: "https://evidence.example.com",
-    synonyms: &["web_url"],
-};
-
-static API_KEY_ENV: Key = Key {
-    name: "api_key_env",
-    presence: Presence::Default(DefaultValue::Text(DEFAULT_API_KEY_ENV)),
-    shape: Shape::Text(Format::Variable),
-    summary: "The environment variable that holds the platform's API key.",
-    rule: "a name, never the key itself",
-    example: "EVIDENCE_API_KEY",
-    synonyms: &["api_key", "key", "key_env", "token", "token_env"],
-};
-
-static ORGANIZATION_ID: Key = Key {
-    name: "organization_id",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "The organization on the platform that the API key must belong to.",
-    rule: "",
-    example: "org_acme",
-    synonyms: &["organization", "organisation_id", "org_id", "org"],
-};
-
-static RETENTION_DAYS: Key = Key {
-    name: "retention_days",
-    presence: Presence::Default(DefaultValue::Integer(DEFAULT_RETENTION_DAYS as _)),
-    shape: Shape::Integer { minimum: 1, maximum: 36_500 },
-    summary: "How many days the platform keeps the bundle.",
-    rule: "",
-    example: "365",
-    synonyms: &["retention"],
-};
-
-static TAGS: Key = Key {
-    name: "tags",
-    presence: Presence::Default(DefaultValue::Empty("{}")),
-    shape: Shape::Tags,
-    summary: "Tags for the bundle on the platform.",
-    rule: "names of 1 to 64 letters, digits and `._-/`, texts of at most 256 bytes",
-    example: "{team: platform}",
-    synonyms: &["labels", "tag"],
-};
-
-static VERIFY_BEFORE_UPLOAD: Key = Key {
-    name: "verify_before_upload",
-    presence: Presence::Default(DefaultValue::Boolean(true)),
-    shape: Shape::Boolean,
-    summary: "Verify the bundle on this machine before sending it.",
-    rule: "",
-    example: "true",
-    synonyms: &["verify"],
-};
-
-static DELETE_AFTER_UPLOAD: Key = Key {
-    name: "delete_after_upload",
-    presence: Presence::Default(DefaultValue::Boolean(false)),
-    shape: Shape::Boolean,
-    summary: "Delete the local bundle once the platform has verified it.",
-    rule: "",
-    example: "false",
-    synonyms: &["delete"],
-};
-
-static REQUIRE_COMPLETE: Key = Key {
-    name: "require_complete",
-    presence: Presence::Default(DefaultValue::Boolean(false)),
-    shape: Shape::Boolean,
-    summary: "Upload a collected bundle only if it is complete; an incomplete one stays on this machine.",
-    rule: "",
-    example: "false",
-    synonyms: &["complete_only", "only_complete"],
-};
-
-static TIMEOUT_SECONDS: Key = Key {
-    name: "timeout_seconds",
-    presence: Presence::Default(DefaultValue::Integer(DEFAULT_TIMEOUT_SECONDS as _)),
-    shape: Shape::Seconds { maximum: 86_400 },
-    summary: "The time limit for one upload attempt, in seconds.",
-    rule: "fractions are allowed",
-    example: "300",
-    synonyms: &["timeout"],
-};
-
-static RETRY_ATTEMPTS: Key = Key {
-    name: "retry_attempts",
-    presence: Presence::Default(DefaultValue::Integer(DEFAULT_RETRY_ATTEMPTS as _)),
-    shape: Shape::Integer { minimum: 0, maximum: 20 },
-    summary: "How often an interrupted upload is retried.",
-    rule: "",
-    example: "3",
-    synonyms: &["retries", "max_retries"],
-};
+keys! {
+    API_URL = required("api_url", URL, "The base URL of the platform's API.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://evidence.example.com", also &["url", "endpoint", "base_url"];
+    PLATFORM_URL = derived("platform_url", "the same as `api_url`", URL,
+        "The base URL of the page printed for an uploaded bundle.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://evidence.example.com", also &["web_url"];
+    API_KEY_ENV = variable("api_key_env", DEFAULT_API_KEY_ENV,
+        "The environment variable that holds the platform's API key.")
+        rule "a name, never the key itself", example "EVIDENCE_API_KEY",
+        also &["api_key", "key", "key_env", "token", "token_env"];
+    ORGANIZATION_ID = optional("organization_id", LINE,
+        "The organization on the platform that the API key must belong to.")
+        example "org_acme", also &["organization", "organisation_id", "org_id", "org"];
+    RETENTION_DAYS = integer("retention_days", DEFAULT_RETENTION_DAYS as _, 1..=36_500,
+        "How many days the platform keeps the bundle.")
+        example "365", also &["retention"];
+    TAGS = default("tags", DefaultValue::Empty("{}"), Shape::Tags, "Tags for the bundle on the platform.")
+        rule "names of 1 to 64 letters, digits and `._-/`, texts of at most 256 bytes",
+        example "{team: platform}", also &["labels", "tag"];
+    VERIFY_BEFORE_UPLOAD = boolean("verify_before_upload", true,
+        "Verify the bundle on this machine before sending it.")
+        example "true", also &["verify"];
+    DELETE_AFTER_UPLOAD = boolean("delete_after_upload", false,
+        "Delete the local bundle once the platform has verified it.")
+        example "false", also &["delete"];
+    REQUIRE_COMPLETE = boolean("require_complete", false,
+        "Upload a collected bundle only if it is complete; an incomplete one stays on this machine.")
+        example "false", also &["complete_only", "only_complete"];
+    TIMEOUT_SECONDS = seconds("timeout_seconds", DEFAULT_TIMEOUT_SECONDS as _, 86_400,
+        "The time limit for one upload attempt, in seconds.")
+        rule "fractions are allowed", example "300", also &["timeout"];
+    RETRY_ATTEMPTS = integer("retry_attempts", DEFAULT_RETRY_ATTEMPTS as _, 0..=20,
+        "How often an interrupted upload is retried.")
+        example "3", also &["retries", "max_retries"];
+}
 
 /// `upload`
-pub(super) static SECTION: Section = Section {
-    path: "upload",
-    summary: "The evidence platform that receives bundles from `--upload` and `evidence upload`.",
-    keys: &[
+pub(super) static SECTION: Section = Section::new(
+    "upload",
+    "The evidence platform that receives bundles from `--upload` and `evidence upload`.",
+    &[
         &API_URL,
         &PLATFORM_URL,
         &API_KEY_ENV,
@@ -145,10 +99,7 @@ pub(super) static SECTION: Section = Section {
         &TIMEOUT_SECONDS,
         &RETRY_ATTEMPTS,
     ],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+);
 
 /// The upload configuration.
 pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<UploadConfig> {

@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::event::{self, Event, Reporter, Uploading};
 use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
-use super::{Event, Reporter, Uploading, WaitReason, safe};
 use crate::console;
 use crate::observation::SourceName;
+use evidence_http::WaitReason;
 use evidence_screen::Screen;
+use evidence_text::safe;
 
 /// Prints the path of the bundle.
 #[derive(Default)]
@@ -32,9 +34,7 @@ impl Quiet {
         if reason == WaitReason::Pace || waits.insert(source, until) == Some(until) {
             return;
         }
-        // Ignore a closed pipe.
-        let line = wait_line(source, &wait_text(reason, until, left));
-        let _ = writeln!(console::stderr(), "{line}");
+        console::note(&safe!("{}\n", wait_line(source, &wait_text(reason, until, left))));
     }
 
     fn delivered(path: &Path) {
@@ -52,12 +52,12 @@ impl Reporter for Quiet {
             Quiet::delivered(path);
         } else if let Event::Incomplete(causes) = event {
             for cause in causes {
-                let text = safe(&self.screen, cause);
-                let _ = writeln!(console::stderr(), "{YELLOW}incomplete{YELLOW:#}: {text}");
+                let text = event::safe(&self.screen, cause);
+                console::note(&safe!("{YELLOW}incomplete{YELLOW:#}: {text}\n"; YELLOW, text));
             }
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
-            let _ = writeln!(console::stderr(), "{text}");
+            console::note(&safe!("{}\n", event::safe(&self.screen, text)));
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Event, Reporter};
+use super::event::{Event, Reporter};
 use crate::observation::SourceName;
 use evidence_http::retry::MAXIMUM_ATTEMPTS;
 use evidence_http::{Exchanged, GivenUp, RequestFailure, WaitReason, Watch};

@@ -8,12 +8,12 @@
 //!
 //! These are traits because a run keeps sources of different kinds in one list.
 
-pub mod altcloud;
-pub mod cloud;
+pub mod aws;
 mod connect_error;
 pub mod endpoint;
 mod estimate;
 pub mod github;
+pub mod google;
 pub mod place;
 mod plan;
 
@@ -32,13 +32,13 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use self::place::{Place, Remedy};
+use crate::config::controls::Applied;
 use crate::env::Env;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;
 use evidence_http::{Asked, GivenUp};
 use evidence_rules::SourceRules;
-use evidence_rules::framework::Control;
 use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
 use evidence_settings::declare::Key;
@@ -56,7 +56,7 @@ macro_rules! kinds {
 }
 
 // To add a source, add its folder and list its name here.
-kinds![github, cloud, altcloud];
+kinds![github, aws, google];
 
 /// The static description of a source.
 pub struct SourceKind {
@@ -70,14 +70,12 @@ pub struct SourceKind {
     pub page: fn(&Place<'_>) -> Option<String>,
     /// The one change that repairs many checks of a rule and a reason.
     pub remedy: fn(&Place<'_>, &str) -> Option<Remedy>,
-    /// Decodes its section of the configuration. The list holds the rules required by the top-level `controls`, if
-    /// valid.
+    /// Decodes its section of the configuration.
     pub(crate) decode: Decode,
 }
 
 /// See [`SourceKind::decode`].
-pub(crate) type Decode =
-    fn(&mut Decoder<'_, '_>, &Fields, Option<&[&'static Control]>) -> Option<Arc<dyn Configured>>;
+pub(crate) type Decode = fn(&mut Decoder<'_, '_>, &Fields, &Applied<'_>) -> Option<Arc<dyn Configured>>;
 
 /// A configured source: its section in a valid configuration.
 pub trait Configured: Any + fmt::Debug + Send + Sync {

@@ -4,8 +4,8 @@ use super::caller::{Caller, session_arn};
 use super::principal::{Permit, Role};
 use super::refusal::Refusal;
 use super::session::{Sessions, identifier};
+use super::state::{Cloud, REGIONS};
 use super::wire::{Ask, Service, Xml};
-use super::{Cloud, REGIONS};
 use crate::clock::iso_date;
 use crate::server::Call;
 

@@ -1,18 +1,12 @@
 //! Organizations: the accounts of the organization, as its management account sees them, page by page.
 
-use super::Cloud;
 use super::refusal::Refusal;
-use serde_json::{Value, json};
+use super::state::Cloud;
+use super::state::Member;
+use serde_json::{Map, Value, json};
 
 /// The most accounts on a page, and the default.
 const LIMIT: usize = 20;
-
-/// An account of an organization.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    pub(crate) account: String,
-    pub(crate) state: String,
-}
 
 /// `ListAccounts`. The answer carries names and addresses of mailboxes too, as the real one does. Since September 2026
 /// it has `State` and no longer `Status`.
@@ -51,9 +45,10 @@ pub(super) fn list_accounts(cloud: &Cloud, parameters: &Value) -> Result<String,
             "State": state,
         })
     });
-    let mut body = json!({ "Accounts": shown.collect::<Vec<_>>() });
+    let mut body = Map::new();
+    body.insert("Accounts".to_owned(), shown.collect::<Vec<_>>().into());
     if end < members.len() {
-        body["NextToken"] = format!("accounts-{end}").into();
+        body.insert("NextToken".to_owned(), format!("accounts-{end}").into());
     }
-    Ok(body.to_string())
+    Ok(Value::Object(body).to_string())
 }

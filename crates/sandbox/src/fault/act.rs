@@ -1,6 +1,7 @@
 //! Turns a fault into an answer, or into bytes that are not a valid one.
 
-use super::{AmbiguousLength, BadLink, Body, FaultKind, bodies, edits};
+use super::kind::{AmbiguousLength, BadLink, Body, FaultKind};
+use super::{bodies, edits};
 use crate::clock::http_date;
 use crate::server::{Answer, Backend, Call, End, Plan, Step};
 use bytes::Bytes;

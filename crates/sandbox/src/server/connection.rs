@@ -2,7 +2,7 @@
 //! ways that no correct implementation would.
 
 use super::Engine;
-use bytes::Bytes;
+use super::plan::{End, Plan, Step};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -18,39 +18,6 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
 const BACKLOG: u32 = 1024;
-
-/// Bytes to write instead of an answer, and how to end the connection.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) end: End,
-}
-
-impl Plan {
-    pub(crate) fn reset() -> Self {
-        Self { steps: Vec::new(), end: End::Reset }
-    }
-}
-
-/// One sequence of bytes.
-#[derive(Debug)]
-pub(crate) enum Step {
-    /// At once.
-    Send(Bytes),
-    /// The same bytes repeatedly, for a body too large for memory.
-    Repeat { chunk: Bytes, times: u64 },
-    /// At a rate.
-    Trickle { bytes: Bytes, per_second: u64 },
-}
-
-/// How the connection ends.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum End {
-    /// FIN.
-    Close,
-    /// RST.
-    Reset,
-}
 
 /// Accepts until asked to stop; refuses temporarily when asked to.
 pub(super) async fn accept(

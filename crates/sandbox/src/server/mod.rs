@@ -9,15 +9,16 @@ mod connection;
 mod held;
 mod log;
 mod options;
+mod plan;
 mod spelling;
 mod tally;
 
 pub(crate) use answer::{Action, Answer, Call, gzip, identity_etag, uuid};
 pub(crate) use backend::{Backend, Backing, Settings, State};
-pub(crate) use connection::{End, Plan, Step};
 pub(crate) use held::{Held, Hosted};
 pub use log::{Identity, Request};
 pub(crate) use options::engine_options;
+pub(crate) use plan::{End, Plan, Step};
 
 use crate::clock::Clock;
 use crate::fault::{FaultBook, Outcome};

@@ -1,6 +1,5 @@
 //! The administrators' log: who did what to whose account.
 
-use super::Workspace;
 use super::shape::{etag, number_of_21_digits, qualifier};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -51,7 +50,8 @@ impl Activity {
         start.checked_sub(SignedDuration::from_secs(self.seconds_ago)).unwrap_or(start)
     }
 
-    pub(super) fn body(&self, workspace: &Workspace, start: Timestamp) -> Value {
+    /// `profile` is the actor's id, if the customer has such a person.
+    pub(super) fn body(&self, customer: &str, profile: Option<String>, start: Timestamp) -> Value {
         let at = format!("{}", self.at(start).strftime("%Y-%m-%dT%H:%M:%S.%3fZ"));
         let name = format!("{at} {} {:?}", self.actor, self.events);
         let events = self.events.iter().map(|event| {
@@ -59,14 +59,13 @@ impl Activity {
             let parameters = parameters.map(|(name, value)| json!({ "name": name, "value": value }));
             json!({ "type": event.kind, "name": event.name, "parameters": parameters.collect::<Vec<_>>() })
         });
-        let profile = workspace.find_person(&self.actor).map(super::Person::id);
         json!({
             "kind": "admin#reports#activity",
             "id": {
                 "time": at,
                 "uniqueQualifier": qualifier(&name),
                 "applicationName": "admin",
-                "customerId": workspace.customer,
+                "customerId": customer,
             },
             "etag": etag(&name),
             "actor": {

@@ -4,7 +4,7 @@ use super::fields::Selection;
 use super::paging::Page;
 use super::person::Person;
 use super::refusal::Refusal;
-use super::role::assignments;
+use super::role::{Assignment, SUPER};
 use super::shape::etag;
 use super::{Workspace, person_body};
 use jiff::Timestamp;
@@ -196,4 +196,20 @@ impl Search {
             }
         })
     }
+}
+
+/// All assignments with the ids of their roles: those of people, then the others. Skips roles that do not exist.
+fn assignments(workspace: &Workspace) -> Vec<(Assignment, String)> {
+    let people = workspace.people.iter().filter(|person| person.deleted.is_none());
+    let of_people = people.flat_map(|person| {
+        let first = person.super_admin.then(|| Assignment::of(person, SUPER));
+        first.into_iter().chain(person.roles.iter().map(|role| Assignment::of(person, role)))
+    });
+    of_people
+        .chain(workspace.assignments.iter().cloned())
+        .filter_map(|assignment| {
+            let role = workspace.roles.iter().find(|role| role.name == assignment.role)?;
+            Some((assignment, role.id()))
+        })
+        .collect()
 }

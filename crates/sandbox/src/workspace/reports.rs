@@ -4,6 +4,7 @@ use super::Workspace;
 use super::activity::Activity;
 use super::directory::{ITEMS, Query, listing, reduce};
 use super::paging::Page;
+use super::person::Person;
 use super::refusal::Refusal;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -65,7 +66,11 @@ pub(super) fn activities(
     found.sort_by_key(|activity| activity.seconds_ago);
     let name = format!("activities {user} {application} {event:?} {from:?} {until:?}");
     let (rows, next) = Page::of(query, name, (1000, 1000), workspace.page_size)?.cut(&found);
-    let rows = rows.iter().map(|activity| activity.body(workspace, start)).collect();
+    let body = |activity: &&Activity| {
+        let profile = workspace.find_person(&activity.actor).map(Person::id);
+        activity.body(&workspace.customer, profile, start)
+    };
+    let rows = rows.iter().map(body).collect();
     const ROW: &[&str] = &[
         "actor",
         "etag",

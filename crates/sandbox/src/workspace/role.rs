@@ -1,7 +1,7 @@
 //! Administrator roles and their assignments.
 
+use super::person::Person;
 use super::shape::{etag, number_of_17_digits, number_of_21_digits};
-use super::{Person, Workspace};
 use serde_json::{Value, json};
 
 /// The provider's name of the super administrators' role.
@@ -92,7 +92,7 @@ impl AdminRole {
 /// A role assigned to a group or a service account, or to a person within one organizational unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    role: String,
+    pub(super) role: String,
     assignee: String,
     /// `user` or `group`.
     kind: &'static str,
@@ -116,7 +116,7 @@ impl Assignment {
         self
     }
 
-    fn of(person: &Person, role: &str) -> Self {
+    pub(super) fn of(person: &Person, role: &str) -> Self {
         Self::other(role, person.id())
     }
 
@@ -140,20 +140,4 @@ impl Assignment {
     pub(super) fn is_of(&self, id: &str) -> bool {
         self.assignee == id
     }
-}
-
-/// All assignments with the ids of their roles: those of people, then the others. Skips roles that do not exist.
-pub(super) fn assignments(workspace: &Workspace) -> Vec<(Assignment, String)> {
-    let people = workspace.people.iter().filter(|person| person.deleted.is_none());
-    let of_people = people.flat_map(|person| {
-        let first = person.super_admin.then(|| Assignment::of(person, SUPER));
-        first.into_iter().chain(person.roles.iter().map(|role| Assignment::of(person, role)))
-    });
-    of_people
-        .chain(workspace.assignments.iter().cloned())
-        .filter_map(|assignment| {
-            let role = workspace.roles.iter().find(|role| role.name == assignment.role)?;
-            Some((assignment, role.id()))
-        })
-        .collect()
 }

@@ -9,7 +9,7 @@ use evidence_bundle::read::VerifiedBundle;
 use evidence_view::csv::{BYTE_ORDER_MARK, Row, Table, checksum};
 use evidence_view::{Drawn, Sample, SampledCheck};
 
-use super::{Rows, filters};
+use super::rows::{Rows, filters};
 use crate::cli::SampleArgs;
 
 /// The columns that every row repeats: seed, count, number of rows drawn from, filters, bundle.

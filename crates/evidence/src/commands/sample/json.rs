@@ -9,7 +9,7 @@ use evidence_bundle::read::VerifiedBundle;
 use serde::Serialize;
 
 use super::super::print::json;
-use super::{Rows, created, filters};
+use super::rows::{Rows, created, filters};
 use crate::cli::{SampleArgs, SampleFrom};
 
 /// The output. A field is never renamed.

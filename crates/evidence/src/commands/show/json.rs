@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
 use super::super::print::json;
-use super::{Row, Summary, spooled};
+use super::row::{Row, Summary, spooled};
 use crate::finding::Finding;
 use crate::source::place::Remedy;
 
@@ -116,8 +116,8 @@ impl Lines {
             |line: io::Result<String>| -> io::Result<CheckRecord> { Ok(serde_json::from_str(&line?)?) };
         let checks = BufReader::new(file).lines().map(record);
         let controls = controls.iter().map(|control| ControlRecord {
-            id: &control.id,
-            title: &control.title,
+            id: control.id.as_str(),
+            title: control.title.as_str(),
             status: control.status,
             checks: control.counts,
         });

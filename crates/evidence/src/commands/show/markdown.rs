@@ -3,10 +3,12 @@
 use std::io::{self, Seek as _, Write};
 
 use evidence_bundle::Status;
-use evidence_view::{sanitized, scope, words};
+use evidence_text::shown::{counted, thousands};
+use evidence_text::{Safe, safe};
+use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
-use super::{Control, Row, Summary, spooled};
+use super::row::{Control, Row, Summary, spooled};
 use crate::finding::{Finding, WorstFirst};
 
 /// Characters that Markdown or a wiki would read as markup.
@@ -31,16 +33,16 @@ impl Table {
             check.actual.as_deref().unwrap_or_default(),
             &check.rule,
         ];
-        writeln!(self.0, "| {} |", cells.map(plain).join(" | "))
+        put(&mut self.0, &safe!("| {} |\n", Safe::joined(cells.map(plain), " | ")))
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Table(mut file) = self;
         let Summary { bundle, controls, findings, found, hidden } = summary;
-        let mut text = format!("# Evidence of {}\n\n", plain(&bundle.organization));
+        let mut text = safe!("# Evidence of {}\n\n", plain(&bundle.organization));
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
         for source in &bundle.populations {
-            text.push_str(&format!("- Scope: {}\n", plain(&scope::sentence(source))));
+            text.push(&safe!("- Scope: {}\n", plain(&scope::sentence(source))));
         }
         for (name, value) in [
             ("Bundle", bundle.bundle_id.as_str()),
@@ -49,24 +51,25 @@ impl Table {
             ("Signed by", &format!("{}, trusted by {}", bundle.key_id, bundle.trusted_by)),
             ("Complete", if bundle.complete { "yes" } else { "no" }),
         ] {
-            text.push_str(&format!("- {name}: {}\n", plain(value)));
+            text.push(&safe!("- {name}: {}\n", plain(value); name));
         }
-        text.push_str("\n| Control | Title | Status | Checks |\n|---|---|---|---|\n");
+        text.push(&"\n| Control | Title | Status | Checks |\n|---|---|---|---|\n".into());
         for Control { id, title, status, counts } in *controls {
-            let cells = [id, title, words::label(*status).word, &words::checks(*counts)].map(plain);
-            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+            let cells =
+                [id.as_str(), title.as_str(), words::label(*status).word, &words::checks(*counts)].map(plain);
+            text.push(&safe!("| {} |\n", Safe::joined(cells, " | ")));
         }
-        text.push_str(&what_to_do(findings));
+        text.push(&what_to_do(findings));
         let rest = match hidden {
-            0 => String::new(),
-            hidden => format!("; {} passed or do not apply (`--all` lists them)", words::grouped(*hidden)),
+            0 => Safe::default(),
+            hidden => safe!("; {} passed or do not apply (`--all` lists them)", thousands(*hidden)),
         };
-        text.push_str(&format!("\n{} shown{rest}:\n", words::counted(*found, "check")));
+        text.push(&safe!("\n{} shown{rest}:\n", counted(*found, "check", "checks"); rest));
         if *found > 0 {
-            text.push_str("\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |\n");
-            text.push_str("|---|---|---|---|---|---|---|\n");
+            text.push(&"\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |\n".into());
+            text.push(&"|---|---|---|---|---|---|---|\n".into());
         }
-        out.write_all(text.as_bytes())?;
+        put(out, &text)?;
         file.rewind()?;
         io::copy(&mut file, out)?;
         out.flush()
@@ -74,13 +77,14 @@ impl Table {
 }
 
 /// What to do about each group, the most severe first, and the changes that repair many checks.
-fn what_to_do(findings: &WorstFirst) -> String {
+fn what_to_do(findings: &WorstFirst) -> Safe {
     if findings.groups.is_empty() {
-        return String::new();
+        return Safe::default();
     }
-    let mut text = "\n## What to do\n\n| Severity | Control | Finding | Checks | What to do | Page |\n\
-                    |---|---|---|---|---|---|\n"
-        .to_string();
+    let mut text = Safe::from(
+        "\n## What to do\n\n| Severity | Control | Finding | Checks | What to do | Page |\n\
+         |---|---|---|---|---|---|\n",
+    );
     for Finding { key, severity, remediation, page, count, .. } in &findings.groups {
         let unseen = if key.status == Status::NotVerifiable { "not verifiable: " } else { "" };
         let cells = [
@@ -91,39 +95,44 @@ fn what_to_do(findings: &WorstFirst) -> String {
             remediation,
         ];
         let page = page.as_deref().map(|page| link("open", page)).unwrap_or_default();
-        text.push_str(&format!("| {} | {page} |\n", cells.map(plain).join(" | ")));
+        text.push(&safe!("| {} | {page} |\n", Safe::joined(cells.map(plain), " | "); page));
     }
     for (remedy, checks) in &findings.remedies {
         let input =
-            if remedy.input.is_empty() { String::new() } else { format!(" <<'END'\n{}\nEND", remedy.input) };
+            if remedy.input.is_empty() { Safe::default() } else { safe!(" <<'END'\n{}\nEND", remedy.input) };
         // Only the program's own text and encoded names are in the code.
-        text.push_str(&format!(
+        text.push(&safe!(
             "\n{} repairs {} of these checks.\n{}\n\n```sh\n{}{input}\n```\n",
             link(remedy.title, &remedy.page),
-            words::grouped(*checks),
+            thousands(*checks),
             plain(remedy.note),
-            sanitized(&remedy.command),
+            Safe::cut(&remedy.command);
+            input
         ));
     }
     text
 }
 
 /// A link; the address alone if it could end the link.
-fn link(text: &str, page: &str) -> String {
+fn link(text: &'static str, page: &str) -> Safe {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.-_~%#?=&".contains(&byte);
-    if page.bytes().all(is_plain) { format!("[{text}]({page})") } else { plain(page) }
+    if page.bytes().all(is_plain) { safe!("[{text}]({})", Safe::of(page); text) } else { plain(page) }
 }
 
 /// Text escaped to render literally, on one line.
-fn plain(text: &str) -> String {
+fn plain(text: &str) -> Safe {
     let mut plain = String::new();
-    for character in sanitized(text).chars() {
+    for character in Safe::cut(text).as_str().chars() {
         if MARKUP.contains(character) {
             plain.push('\\');
         }
         plain.push(character);
     }
-    plain
+    Safe::of(&plain)
+}
+
+fn put(out: &mut dyn Write, text: &Safe) -> io::Result<()> {
+    out.write_all(text.as_str().as_bytes())
 }
 
 #[cfg(test)]
@@ -132,8 +141,8 @@ mod tests {
 
     #[test]
     fn nothing_is_markup() {
-        assert_eq!(link("open", "https://h/a_b?c=d#e"), "[open](https://h/a_b?c=d#e)");
-        assert_eq!(link("open", "https://h/a) [x](y"), "https://h/a) \\[x\\](y");
-        assert_eq!(plain("a|b <img> `x` [y](z)\n"), "a\\|b \\<img\\> \\`x\\` \\[y\\](z)\\\\u{a}");
+        assert_eq!(link("open", "https://h/a_b?c=d#e").as_str(), "[open](https://h/a_b?c=d#e)");
+        assert_eq!(link("open", "https://h/a) [x](y").as_str(), "https://h/a) \\[x\\](y");
+        assert_eq!(plain("a|b <img> `x` [y](z)\n").as_str(), "a\\|b \\<img\\> \\`x\\` \\[y\\](z)\\\\u{a}");
     }
 }

@@ -2,16 +2,41 @@
 
 use std::sync::Arc;
 
-use super::api::Api;
-use super::calls::USER;
+use serde::Deserialize;
+
 use super::config::CodeHostConfig;
-use super::scopes::Scopes;
-use super::token::Token;
-use super::wire;
+use super::host::api::{Api, JSON, MIB};
+use super::host::scopes::Scopes;
+use super::host::token::Token;
+use crate::json::object;
 use crate::source::Surroundings;
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Answered, CallError, Client, Refused};
+use evidence_http::{Answered, Call, CallError, Client, ParseError, Refused};
+
+/// Whom the token acts for. Kept answers depend on it, so it is not kept itself.
+pub(super) static USER: Call<User> = Call {
+    name: "/user",
+    purpose: "the account behind the token, for `run.json`; `--resume` continues the run of the same account",
+    times: "once; never for an app's installation token",
+    kind: None,
+    media_type: JSON,
+    limit: MIB,
+    parse: user,
+    subject: None,
+    keep: None,
+};
+
+/// `GET /user`: whom the token acts for. Nothing else of the answer is read, because the rest is personal.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct User {
+    pub(super) login: String,
+    pub(super) id: u64,
+}
+
+fn user(bytes: &[u8]) -> Result<User, ParseError> {
+    object(bytes)
+}
 
 /// The account that the token acts for, and the token's scopes; `None` if the host does not say. The run does not need
 /// it, so only a host that does not accept the token ends it.
@@ -19,7 +44,7 @@ pub(super) async fn identity(
     config: &CodeHostConfig,
     token: &Token,
     client: &Client,
-) -> Result<Option<(wire::User, Scopes)>, Box<Refused>> {
+) -> Result<Option<(User, Scopes)>, Box<Refused>> {
     if token.is_of_installation() {
         return Ok(None);
     }
@@ -43,7 +68,7 @@ pub(super) async fn identity(
 pub(super) fn cache(
     config: &CodeHostConfig,
     token: &Token,
-    identity: Option<&(wire::User, Scopes)>,
+    identity: Option<&(User, Scopes)>,
     surroundings: &Surroundings,
 ) -> Result<Arc<Cache>, String> {
     let env = &surroundings.env;
@@ -57,7 +82,7 @@ pub(super) fn cache(
     };
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
-        organization: &config.org,
+        tenant: &config.org,
         about: config.branch.text(),
         account: &account,
         secret,
@@ -70,7 +95,7 @@ pub(super) fn cache(
 }
 
 /// Why a run that resumes has nothing to resume.
-pub(super) fn nothing_to_resume(cache: &Cache, identity: Option<&(wire::User, Scopes)>) -> Option<String> {
+pub(super) fn nothing_to_resume(cache: &Cache, identity: Option<&(User, Scopes)>) -> Option<String> {
     if cache.resumed_run().is_some() {
         return None;
     }

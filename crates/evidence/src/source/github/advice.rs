@@ -2,20 +2,20 @@
 //!
 //! Nothing here sends a request. No text contains a part of a token.
 
-use super::NAME;
-use super::answer::{Denial, Policy, RefusalMeaning, policy, said};
 use super::config::CodeHostConfig;
+use super::host::answer::{Denial, Policy, RefusalMeaning, meaning, policy};
+use super::host::token::{INSTALLATION, Token};
+use super::names::NAME;
 use super::place::web;
-use super::token::{INSTALLATION, Token};
 use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{FailureKind, HelpTarget, Obstacle, Proxy, Refused, RequestFailure};
+use evidence_http::{CallError, FailureKind, HelpTarget, Obstacle, Proxy, Refused, RequestFailure};
 
 /// The host refused the connection test.
 pub(super) fn refused_error(refused: &Refused, config: &CodeHostConfig, token: &Token) -> ConnectError {
     let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
     let what = format!("'{text}' (HTTP {status}) for organization {org}");
-    let help = match (refused.class, said(refused)) {
+    let help = match (refused.class, meaning(refused)) {
         (Class::Unauthorized, _) => unauthorized(config, token),
         (Class::NotFound, _) => vec![
             format!(
@@ -176,7 +176,7 @@ fn set_in(config: &CodeHostConfig) -> String {
 }
 
 /// The help if the limit ends a dry run: what remains unknown.
-pub(super) fn limit_used_up(rest: &str) -> Vec<String> {
+fn limit_used_up(rest: &str) -> Vec<String> {
     vec![
         "repeat the dry run after the reset: unlike a collection with rate_limit_pause: true, it does not wait"
             .to_string(),
@@ -204,4 +204,20 @@ pub(super) fn configuration(message: String, help: Vec<String>) -> ConnectError 
 
 pub(super) fn connection(message: String, help: Vec<String>) -> ConnectError {
     ConnectError::new(NAME, ConnectErrorKind::Connection, message, help)
+}
+
+/// The error for a page of the listing that a plan needs.
+pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
+    match problem {
+        CallError::Refused(refused) => {
+            connection(format!("{what}: '{}' (HTTP {})", refused.text(), refused.meta.status), Vec::new())
+        }
+        CallError::Failed(failure) => {
+            let help = match &failure.kind {
+                FailureKind::RateLimited { .. } => limit_used_up("the list"),
+                _ => Vec::new(),
+            };
+            connection(format!("{what}: {failure}"), help)
+        }
+    }
 }

@@ -1,42 +1,39 @@
 //! The code host's connection test: the token exists, is accepted, has no write access, and shows the organization.
 //! Also determines what it cannot read.
 
-use std::sync::Arc;
-
 use evidence_bundle::document::Warning;
-use evidence_os::input;
 use jiff::Timestamp;
 
 use super::account::{cache, identity, nothing_to_resume};
-use super::advice::{configuration, connection, failed_error, limit_used_up, refused_error};
-use super::api::Api;
-use super::calls::ORGANIZATION;
+use super::advice::{configuration, connection, failed_error, refused_error};
 use super::config::{CodeHostConfig, Repositories};
-use super::dialect::CodeHostDialect;
-use super::preflight::Preflight;
-use super::scopes::Scopes;
+use super::host::Host;
+use super::host::api::Api;
+use super::host::client::client;
+use super::host::scopes::{Scopes, expiration};
+use super::host::token::{EXPECTED, Token};
+use super::names::NAME;
+use super::preflight::preflight;
+use super::session::CodeHostSession;
 use super::shared::Shared;
-use super::token::{EXPECTED, Token};
-use super::topic::Topic;
-use super::{CodeHostSession, NAME, wire};
+use super::subject::warning;
+use super::topics;
+use super::topics::organization::answer::{ORGANIZATION, Organization};
+use super::topics::organization::two_factor_hidden;
 use crate::clock;
 use crate::credential;
 use crate::env::Env;
-use crate::report::{Event, SourceWatch};
+use crate::report::Event;
 use crate::source::{Configured, ConnectError, Surroundings};
-use evidence_http::{Answered, CallError, Client, ClientSettings, FailureKind, Meta, Proxy, recorded};
+use evidence_http::{Answered, CallError, Client, Meta, Proxy, recorded};
 use evidence_os::secret::how_to_set;
 use evidence_rules::codehost::TWO_FACTOR_REQUIRED;
-use evidence_rules::field::Field;
 
 /// Warn if the token expires within this many days, because scheduled runs will then fail.
 const EXPIRY_WARNING_DAYS: i64 = 7;
 
 /// Variables in which other programs expect the token.
 const USUAL_VARIABLES: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
-
-/// The certificates of every authority of a large system take a quarter of a megabyte.
-const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 
 /// The token in the configured variable.
 pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, ConnectError> {
@@ -90,7 +87,7 @@ pub(super) async fn connect(
         };
         let asked = cache.as_deref().filter(|_| surroundings.resume);
         if let Some(text) = asked.and_then(|cache| nothing_to_resume(cache, identity.as_ref())) {
-            surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, &config)));
+            surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, &config.org)));
         }
         user = identity.map(|(user, _)| user);
         client.with_cache(cache)
@@ -119,67 +116,26 @@ pub(super) async fn connect(
     warnings.extend(clock::skewed(&meta, NAME, &config.org));
     warnings.extend(no_cache.map(|text| {
         let message = format!("nothing is revalidated, so everything is read again: {text}");
-        warning("records_not_kept", message, &config)
+        warning("records_not_kept", message, &config.org)
     }));
-    let wire::Organization { settings, counts } = organization;
-    let preflight = Preflight::default();
-    let mut session = CodeHostSession {
+    let host = Host {
         config,
         client,
         scopes,
         token_kind,
         of_installation: token.is_of_installation(),
         user,
-        settings,
-        counts,
+        organization,
         meta,
         requests,
-        warnings,
-        preflight,
-        named: Vec::new(),
         shared: Shared::default(),
         env: surroundings.env.clone(),
     };
-    let tested = session.preflight(surroundings.dry_run).await;
-    tested.map_err(|error| error.after(session.client.requests(), session.client.retries()))?;
-    Ok(session)
-}
-
-fn client(
-    config: &CodeHostConfig,
-    token: &Token,
-    surroundings: &Surroundings,
-) -> Result<Client, ConnectError> {
-    let roots = match &config.ca_file {
-        None => Vec::new(),
-        Some(path) => match input::read(path, CA_FILE_LIMIT) {
-            Ok((bytes, _)) => bytes.to_vec(),
-            Err(error) => {
-                return Err(configuration(
-                    format!("cannot read ca_file {}: {error}", path.display()),
-                    vec!["name a file with certificates in PEM form as sources.codehost.ca_file".to_string()],
-                ));
-            }
-        },
-    };
-    let settings = ClientSettings {
-        timeout: config.timeout,
-        max_concurrency: config.max_concurrency,
-        requests_per_minute: config.requests_per_minute,
-        tells_limits: true,
-        rate_limit_pause: config.rate_limit_pause && !surroundings.dry_run,
-        roots,
-        store: "ca_file",
-        proxy: Proxy::from_env(&surroundings.env),
-        plain: config.api_url.scheme() == "http",
-        ..ClientSettings::default()
-    };
-    let dialect = CodeHostDialect::new(token).ok_or_else(|| {
-        configuration("the token has characters that a header cannot hold".to_string(), Vec::new())
-    })?;
-    let clock = surroundings.env.clock.clone();
-    let watch = SourceWatch::new(NAME, &surroundings.reporter);
-    Client::new(settings, Arc::new(dialect), clock, watch).map_err(|text| configuration(text, Vec::new()))
+    let preflight = preflight(&host, surroundings.dry_run).await;
+    let mut preflight =
+        preflight.map_err(|error| error.after(host.client.requests(), host.client.retries()))?;
+    warnings.append(&mut preflight.warnings);
+    Ok(CodeHostSession { host, preflight, warnings })
 }
 
 async fn test(
@@ -187,7 +143,7 @@ async fn test(
     client: &Client,
     token: &Token,
     surroundings: &Surroundings,
-) -> Result<(wire::Organization, Meta), ConnectError> {
+) -> Result<(Organization, Meta), ConnectError> {
     let api = Api { client, base: &config.api_url, organization: &config.org };
     match api.ask(&ORGANIZATION, &[("org", &config.org)]).await {
         Ok(Answered { value, meta }) => {
@@ -232,12 +188,12 @@ fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
 fn warnings(
     config: &CodeHostConfig,
     scopes: &Scopes,
-    organization: &wire::Organization,
+    organization: &Organization,
     meta: &Meta,
     now: Timestamp,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |code: &str, message: String| warnings.push(warning(code, message, config));
+    let mut warn = |code: &str, message: String| warnings.push(warning(code, message, &config.org));
     let undecided: Vec<String> = config
         .exclude
         .iter()
@@ -251,26 +207,21 @@ fn warnings(
         );
         warn("exclusion_without_reason", text);
     }
-    if config.wants(&TWO_FACTOR_REQUIRED) {
-        let shown = match organization.settings.two_factor_requirement_enabled {
-            Field::Value(_) => None,
-            Field::Null => Some("null, which the host sends to members who are not owners"),
-            Field::Absent => Some("absent, as for users outside the organization"),
-        };
-        if let Some(shown) = shown {
-            let text = format!(
-                "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not verifiable; the \
-                 token's user must be an organization owner"
-            );
-            warn("two_factor_not_visible", text);
-        }
+    if config.wants(&TWO_FACTOR_REQUIRED)
+        && let Some(shown) = two_factor_hidden(&organization.settings)
+    {
+        let text = format!(
+            "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not verifiable; the \
+             token's user must be an organization owner"
+        );
+        warn("two_factor_not_visible", text);
     }
     if scopes.reads_organization() == Some(false) {
         let text = "the token lacks the scope read:org: data visible only to members cannot be read";
         warn("scope_missing", text.to_string());
     }
     let whole_organization =
-        config.repos == Repositories::All && Topic::ALL.iter().any(|topic| config.collects(topic.kind()));
+        config.repos == Repositories::All && topics::of_repositories(config).next().is_some();
     match scopes {
         Scopes::NotReported => warn(
             "scopes_not_reported",
@@ -291,56 +242,4 @@ fn warnings(
         warn("token_expires_soon", format!("the token expires in {} days", days.max(0)));
     }
     warnings
-}
-
-fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
-    let (source, subject) = (Some(NAME.id().to_string()), Some(config.org.clone()));
-    Warning { code: code.to_string(), message, source, subject }
-}
-
-/// When the token ends, if the host says so.
-pub(super) fn expiration(meta: &Meta) -> Option<Timestamp> {
-    expires_at(meta.header("github-authentication-token-expiration")?)
-}
-
-/// The time in `github-authentication-token-expiration`, in either of its two formats.
-fn expires_at(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
-    jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()
-}
-
-/// The error for a page of the listing that a plan needs.
-pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
-    match problem {
-        CallError::Refused(refused) => {
-            connection(format!("{what}: '{}' (HTTP {})", refused.text(), refused.meta.status), Vec::new())
-        }
-        CallError::Failed(failure) => {
-            let help = match &failure.kind {
-                FailureKind::RateLimited { .. } => limit_used_up("the list"),
-                _ => Vec::new(),
-            };
-            connection(format!("{what}: {failure}"), help)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_forms_of_the_expiration_are_read() {
-        let table = [
-            ("2026-11-24 00:00:00 UTC", Some("2026-11-24T00:00:00Z")),
-            ("2026-11-24 01:00:00 +0100", Some("2026-11-24T00:00:00Z")),
-            ("2026-12-21 00:00:00 -0500", Some("2026-12-21T05:00:00Z")),
-            ("soon", None),
-            ("", None),
-        ];
-        for (text, ends) in table {
-            assert_eq!(expires_at(text).map(|ends| ends.to_string()).as_deref(), ends, "{text:?}");
-        }
-    }
 }

@@ -10,9 +10,11 @@ use futures_util::stream;
 use super::advice::configuration;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::interpret::{self, RepositoryName};
-use super::repository::{Details, Hidden, Names, Origin, ScopedRepository};
-use super::{CodeHostSession, MEMBER, ask, names};
+use super::host::{Host, refusal};
+use super::names::{self, MEMBER};
+use super::repository::{self, Hidden, Names, Origin, RepositoryDetails, ScopedRepository};
+use super::subject::RepositoryName;
+use super::topics;
 use crate::source::{CollectionItem, ConnectError, Member};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, recorded};
@@ -54,62 +56,61 @@ impl NamedRepository {
     }
 }
 
-impl CodeHostSession {
-    /// Requests every repository in scope that the configuration names, in a dry run at most `most` of a long list.
-    /// Returns them, and whether they are all.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the configuration names a repository twice.
-    pub(super) async fn look_up(
-        &self,
-        dry_run: bool,
-        most: usize,
-    ) -> Result<(Vec<NamedRepository>, bool), ConnectError> {
-        let Repositories::Listed(listed) = &self.config.repos else { return Ok((Vec::new(), false)) };
-        if self.topics().next().is_none() {
-            return Ok((Vec::new(), true));
-        }
-        let mut exclusion = Exclusion::new(&self.config.exclude);
-        let in_scope = listed.iter().filter(|name| !exclusion.excludes(name));
-        let mut names: Vec<Arc<str>> = in_scope.map(|name| self.subject(name)).collect();
-        let all = !dry_run || names.len() <= LOOKED_UP;
-        if !all {
-            names.truncate(most);
-        }
-        let at_once = self.config.max_concurrency.get();
-        let asked = names.into_iter().map(|name| self.named(name));
-        let named: Vec<NamedRepository> = stream::iter(asked).buffered(at_once).collect().await;
-        twice(&named)?;
-        Ok((named, all))
+/// Requests every repository in scope that the configuration names, in a dry run at most `most` of a long list.
+/// Returns them, and whether they are all.
+///
+/// # Errors
+///
+/// Fails if the configuration names a repository twice.
+pub(super) async fn look_up(
+    host: &Host,
+    dry_run: bool,
+    most: usize,
+) -> Result<(Vec<NamedRepository>, bool), ConnectError> {
+    let Repositories::Listed(listed) = &host.config.repos else { return Ok((Vec::new(), false)) };
+    if topics::of_repositories(&host.config).next().is_none() {
+        return Ok((Vec::new(), true));
     }
+    let mut exclusion = Exclusion::new(&host.config.exclude);
+    let in_scope = listed.iter().filter(|name| !exclusion.excludes(name));
+    let mut names: Vec<Arc<str>> = in_scope.map(|name| repository::named(&host.config.org, name)).collect();
+    let all = !dry_run || names.len() <= LOOKED_UP;
+    if !all {
+        names.truncate(most);
+    }
+    let at_once = host.config.max_concurrency.get();
+    let asked = names.into_iter().map(|name| named(host, name));
+    let named: Vec<NamedRepository> = stream::iter(asked).buffered(at_once).collect().await;
+    twice(&named)?;
+    Ok((named, all))
+}
 
-    async fn named(&self, configured: Arc<str>) -> NamedRepository {
-        let target = RepositoryName::new(&configured);
-        let (answer, requests) = recorded(ask::repository(&self.api(), target)).await;
-        let (repository, meta) = match answer {
-            Ok(shown) => shown,
-            Err(seen) => return NamedRepository::hidden(configured, Hidden { seen, requests }, Vec::new()),
-        };
-        let current = repository.full_name.as_deref().and_then(|name| name.split_once('/'));
-        let current = current.filter(|(_, name)| names::is_repository(name));
-        let owner = current.map(|(owner, _)| owner);
-        if let Some((seen, warnings)) = interpret::of_other_owner(target, &meta, owner) {
-            return NamedRepository::hidden(configured, Hidden { seen, requests }, warnings);
-        }
-        let subject = current.map_or_else(|| Arc::clone(&configured), |(_, name)| self.subject(name));
-        let details = Details::of(&repository, &mut Names::default(), meta.received_at);
-        let member = Member {
-            id: repository.id.map(|id| id.to_string()),
-            archived: repository.archived,
-            default_branch: repository.default_branch.filter(|name| names::is_branch(name)).map(Arc::from),
-            visibility: repository.visibility.map(Arc::from),
-            ..Member::new(MEMBER, Arc::clone(&subject))
-        };
-        let warnings = renamed(&configured, &subject).into_iter().collect();
-        let scoped = ScopedRepository { subject, origin: Origin::Shown(details) };
-        NamedRepository { configured, scoped, member, requests, warnings }
+async fn named(host: &Host, configured: Arc<str>) -> NamedRepository {
+    let target = RepositoryName::new(&configured);
+    let (answer, requests) = recorded(repository::ask(&host.api(), target)).await;
+    let (shown, meta) = match answer {
+        Ok(shown) => shown,
+        Err(seen) => return NamedRepository::hidden(configured, Hidden { seen, requests }, Vec::new()),
+    };
+    let current = shown.full_name.as_deref().and_then(|name| name.split_once('/'));
+    let current = current.filter(|(_, name)| names::is_repository(name));
+    let owner = current.map(|(owner, _)| owner);
+    if let Some((seen, warnings)) = refusal::of_other_owner(target, &meta, owner) {
+        return NamedRepository::hidden(configured, Hidden { seen, requests }, warnings);
     }
+    let subject = current
+        .map_or_else(|| Arc::clone(&configured), |(_, name)| repository::named(&host.config.org, name));
+    let details = RepositoryDetails::of(&shown, &mut Names::default(), meta.received_at);
+    let member = Member {
+        id: shown.id.map(|id| id.to_string()),
+        archived: shown.archived,
+        default_branch: shown.default_branch.filter(|name| names::is_branch(name)).map(Arc::from),
+        visibility: shown.visibility.map(Arc::from),
+        ..Member::new(MEMBER, Arc::clone(&subject))
+    };
+    let warnings = renamed(&configured, &subject).into_iter().collect();
+    let scoped = ScopedRepository { subject, origin: Origin::Shown(details) };
+    NamedRepository { configured, scoped, member, requests, warnings }
 }
 
 fn renamed(configured: &str, subject: &Arc<str>) -> Option<Warning> {

@@ -1,9 +1,16 @@
 //! Names on the code host: organizations, repositories, branches. A valid name cannot escape its segment of a request
 //! path.
 
+use crate::observation::SourceName;
 use evidence_settings::declare::CustomFormat;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
+
+/// The name of this source.
+pub const NAME: SourceName = SourceName::new("codehost");
+
+/// The kind of a repository in the population.
+pub(super) const MEMBER: &str = "repository";
 
 /// The maximum length of an organization's or a repository's name, in characters.
 const MAX_NAME: usize = 100;

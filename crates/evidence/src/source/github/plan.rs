@@ -1,167 +1,173 @@
 //! Plans a collection: counts its requests and artifacts without collecting.
 
-use super::api::is_partial;
-use super::calls::{self, PAGE_SIZE};
+use super::advice;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::population::remedy;
-use super::repository::Names;
-use super::topic::Topic;
-use super::{CodeHostSession, connect, wire};
+use super::host::Host;
+use super::host::api::PAGE_SIZE;
+use super::host::scopes::expiration;
+use super::population::{extent, in_words, is_incomplete, remedy};
+use super::preflight::Preflight;
+use super::repositories::{self, REPOSITORIES, is_partial};
+use super::repository::{Names, Repository};
+use super::topic::Requests;
+use super::topics;
+use super::topics::organization::answer::ORGANIZATION;
 use crate::forecast;
-use crate::source::{Configured as _, ConnectError, Plan, Session as _, estimate};
+use crate::source::{ConnectError, Plan, estimate};
 use evidence_bundle::document::Scope;
 use evidence_http::cache::Cache;
-use evidence_rules::codehost::artifact;
 use evidence_text::saturating_u64;
 use jiff::{SignedDuration, Timestamp};
 
 /// How long an installation's token lives.
 const INSTALLATION_TOKEN: SignedDuration = SignedDuration::from_hours(1);
 
-impl CodeHostSession {
-    /// See [`Session::plan`](crate::source::Session::plan).
-    pub(super) async fn planned(&self) -> Result<Plan, ConnectError> {
-        let mut plan = Plan { requests_per_minute: self.config.requests_per_minute, ..Plan::default() };
-        plan.lacking.clone_from(&self.preflight.lacking);
-        let mut count = RepositoryCount::default();
-        if self.topics().next().is_some() {
-            count = self.planned_repositories().await?;
-        }
-        let RepositoryCount { listed, excluded, pages, partial } = count;
-        let repositories = listed.saturating_sub(excluded);
-        if pages > 0 {
-            let scope = match self.counts.total() {
-                _ if partial => Scope::Partial,
-                None => Scope::Unconfirmed,
-                Some(total) if total != listed => Scope::Partial,
-                Some(_) if excluded > 0 => Scope::Chosen,
-                Some(_) => Scope::Whole,
-            };
-            let scope = self.extent(scope, listed, &self.counts);
-            if self.is_incomplete(scope.scope) {
-                let (sentence, remedy) = (self.in_words(&scope, repositories), remedy(&scope, partial));
-                plan.unlisted.push(format!("{sentence}. {remedy}"));
-            }
-        }
-        // A list of several pages is compared with the organization's count at its end.
-        let again = u64::from(pages > 1);
-        // The organization, and the account.
-        let test = 1 + u64::from(!self.of_installation);
-        plan.requests_minimum = test + pages + again;
-        plan.requests_maximum = test + pages + again;
-        if self.config.collects(&artifact::ORGANIZATION_SETTINGS) {
-            plan.artifacts.push(("organization settings", 1));
-        }
-        // Every repository that the configuration names is looked up.
-        if matches!(self.config.repos, Repositories::Listed(_)) {
-            plan.requests_maximum += repositories;
-            plan.requests_minimum += repositories;
-        }
-        if self.config.codeowners_errors && self.wants(Topic::Codeowners) {
-            plan.requests_maximum += repositories;
-        }
-        for topic in self.topics() {
-            plan.artifacts.push((topic.name(), repositories));
-            plan.requests_minimum += repositories;
-            plan.requests_maximum += repositories * topic.most_requests(self.client.cache().is_some());
-        }
-        if let Some(cache) = self.client.cache() {
-            self.spare(&mut plan, cache, repositories, pages);
-        }
-        plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
-        plan.rate_limit = self.account().rate_limit;
-        plan.lacking.extend(self.ends_before(&plan));
-        Ok(plan)
+/// See [`Session::plan`](crate::source::Session::plan).
+pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, ConnectError> {
+    let mut plan = Plan { requests_per_minute: host.config.requests_per_minute, ..Plan::default() };
+    plan.lacking.clone_from(&preflight.unreadable);
+    let mut count = RepositoryCount::default();
+    if topics::of_repositories(&host.config).next().is_some() {
+        count = planned_repositories(host, preflight).await?;
     }
-
-    /// That the token ends before the planned requests are answered, if it does.
-    fn ends_before(&self, plan: &Plan) -> Option<String> {
-        let now = self.client.now();
-        let done = now.checked_add(forecast::finish(plan, now).after).unwrap_or(Timestamp::MAX);
-        let (ends, why) = match connect::expiration(&self.meta) {
-            Some(ends) => (ends, "the token expires at"),
-            // The host does not say when it was made, only that it lives for an hour.
-            None if self.of_installation => (
-                now.checked_add(INSTALLATION_TOKEN).ok()?,
-                "an installation's token expires at the latest at",
-            ),
-            None => return None,
+    let RepositoryCount { listed, excluded, pages, partial } = count;
+    let repositories = listed.saturating_sub(excluded);
+    if pages > 0 {
+        let scope = match host.organization.counts.total() {
+            _ if partial => Scope::Partial,
+            None => Scope::Unconfirmed,
+            Some(total) if total != listed => Scope::Partial,
+            Some(_) if excluded > 0 => Scope::Chosen,
+            Some(_) => Scope::Whole,
         };
-        (done > ends).then(|| {
-            format!(
-                "{why} {}, before the run would be done at {}: use a token that lives longer, or collect in parts",
-                self.env.stamp_of(ends),
-                self.env.stamp_of(done)
-            )
-        })
+        let scope = extent(host, scope, listed, &host.organization.counts);
+        if is_incomplete(host, scope.scope) {
+            let (sentence, remedy) = (in_words(&scope, repositories), remedy(&scope, partial));
+            plan.unlisted.push(format!("{sentence}. {remedy}"));
+        }
     }
+    // A list of several pages is compared with the organization's count at its end.
+    let again = u64::from(pages > 1);
+    // The organization, and the account.
+    let test = 1 + u64::from(!host.of_installation);
+    plan.requests_minimum = test + pages + again;
+    plan.requests_maximum = test + pages + again;
+    for topic in topics::of_organization(&host.config) {
+        plan.artifacts.push((topic.name, 1));
+        let Requests { least, most } = (topic.requests)(host);
+        plan.requests_minimum += least;
+        plan.requests_maximum += most;
+    }
+    // Every repository that the configuration names is looked up.
+    if matches!(host.config.repos, Repositories::Listed(_)) {
+        plan.requests_maximum += repositories;
+        plan.requests_minimum += repositories;
+    }
+    for topic in topics::of_repositories(&host.config) {
+        plan.artifacts.push((topic.name, repositories));
+        let Requests { least, most } = (topic.requests)(host);
+        plan.requests_minimum += repositories * least;
+        plan.requests_maximum += repositories * most;
+    }
+    if let Some(cache) = host.client.cache() {
+        spare(host, &mut plan, cache, repositories, pages);
+    }
+    plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
+    plan.rate_limit = host.rate_limit();
+    plan.lacking.extend(ends_before(host, &plan));
+    Ok(plan)
+}
 
-    /// Accounts for answers kept from an earlier run: at most one per repository and topic.
-    fn spare(&self, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
-        let now = self.client.now();
-        let mut add = |kinds: &[Option<u8>], most: u64| {
-            let kinds = || kinds.iter().flatten();
-            let taken_over = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
-            let kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
-            plan.taken_over += taken_over;
-            plan.requests_free += kept.saturating_sub(taken_over);
-        };
-        add(&[calls::ORGANIZATION.kept_as()], 1);
-        add(&[calls::REPOSITORIES.kept_as()], pages);
-        for topic in self.topics() {
-            add(&topic.kept_as(), repositories);
+/// That the token ends before the planned requests are answered, if it does.
+fn ends_before(host: &Host, plan: &Plan) -> Option<String> {
+    let now = host.client.now();
+    let done = now.checked_add(forecast::finish(plan, now).after).unwrap_or(Timestamp::MAX);
+    let (ends, why) = match expiration(&host.meta) {
+        Some(ends) => (ends, "the token expires at"),
+        // The host does not say when it was made, only that it lives for an hour.
+        None if host.of_installation => {
+            (now.checked_add(INSTALLATION_TOKEN).ok()?, "an installation's token expires at the latest at")
         }
-        plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.taken_over);
-        plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);
-    }
+        None => return None,
+    };
+    (done > ends).then(|| {
+        format!(
+            "{why} {}, before the run would be done at {}: use a token that lives longer, or collect in parts",
+            host.env.stamp_of(ends),
+            host.env.stamp_of(done)
+        )
+    })
+}
 
-    async fn planned_repositories(&self) -> Result<RepositoryCount, ConnectError> {
-        let mut exclusion = Exclusion::new(&self.config.exclude);
-        let mut count = RepositoryCount::default();
-        if let Repositories::Listed(names) = &self.config.repos {
-            names.iter().for_each(|name| count.add(exclusion.excludes(name)));
-            return Ok(count);
-        }
-        let problem = |problem| connect::problem("repository discovery", problem);
-        let now = self.client.now();
-        let mut add = |count: &mut RepositoryCount, page: &[wire::Repository]| {
-            let name = |repository: &wire::Repository| {
-                self.scoped(repository, &mut Names::default(), now).ok().map(|scoped| scoped.subject)
-            };
-            for repository in page {
-                let name = name(repository);
-                let name = name.as_deref().and_then(|name| name.split_once('/'));
-                count.add(name.is_some_and(|(_, name)| exclusion.excludes(name)));
-            }
-        };
-        let (first, last) = self.first_page().await.map_err(problem)?;
-        match last.filter(|last| last.number > 1) {
-            None if self.api().goes_on_uncounted(&first) => {
-                let mut listed = |page: Vec<wire::Repository>, _| add(&mut count, &page);
-                let mut listing = self.api().listing(Ok((first, None)), &mut listed).await;
-                if let Some((_, found)) = listing.problems.pop() {
-                    return Err(problem(found));
-                }
-                (count.pages, count.partial) = (listing.pages_read, listing.partial);
-            }
-            None => {
-                add(&mut count, &first.value);
-                (count.pages, count.partial) = (1, is_partial(&first.meta));
-            }
-            Some(last) => {
-                let end = self.api().last_page(&last).await.map_err(problem)?;
-                // Of the pages between, only the number is known, so none of their repositories count as excluded.
-                add(&mut count, &first.value);
-                add(&mut count, &end.value);
-                let before = last.number.saturating_sub(1).saturating_mul(PAGE_SIZE);
-                count.listed = before.saturating_add(saturating_u64(end.value.len()));
-                (count.pages, count.partial) =
-                    (last.number, is_partial(&first.meta) || is_partial(&end.meta));
-            }
-        }
-        Ok(count)
+/// Accounts for answers kept from an earlier run: at most one per repository and topic.
+fn spare(host: &Host, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
+    let now = host.client.now();
+    let mut add = |kinds: &[Option<u8>], most: u64| {
+        let kinds = || kinds.iter().flatten();
+        let taken_over = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
+        let kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
+        plan.taken_over += taken_over;
+        plan.requests_free += kept.saturating_sub(taken_over);
+    };
+    add(&[ORGANIZATION.kept_as()], 1);
+    add(&[REPOSITORIES.kept_as()], pages);
+    for topic in topics::of_organization(&host.config) {
+        add(&(topic.kept_as)(), 1);
     }
+    for topic in topics::of_repositories(&host.config) {
+        add(&(topic.kept_as)(), repositories);
+    }
+    plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.taken_over);
+    plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);
+}
+
+async fn planned_repositories(host: &Host, preflight: &Preflight) -> Result<RepositoryCount, ConnectError> {
+    let mut exclusion = Exclusion::new(&host.config.exclude);
+    let mut count = RepositoryCount::default();
+    if let Repositories::Listed(names) = &host.config.repos {
+        names.iter().for_each(|name| count.add(exclusion.excludes(name)));
+        return Ok(count);
+    }
+    let problem = |problem| advice::problem("repository discovery", problem);
+    let now = host.client.now();
+    let mut add = |count: &mut RepositoryCount, page: &[Repository]| {
+        let name = |repository: &Repository| {
+            repositories::scoped(&host.config.org, repository, &mut Names::default(), now)
+                .ok()
+                .map(|scoped| scoped.subject)
+        };
+        for repository in page {
+            let name = name(repository);
+            let name = name.as_deref().and_then(|name| name.split_once('/'));
+            count.add(name.is_some_and(|(_, name)| exclusion.excludes(name)));
+        }
+    };
+    let (first, last) = preflight.first_page(host).await.map_err(problem)?;
+    match last.filter(|last| last.number > 1) {
+        None if repositories::goes_on_uncounted(&host.api(), &first) => {
+            let mut listed = |page: Vec<Repository>, _| add(&mut count, &page);
+            let mut listing = repositories::listing(&host.api(), Ok((first, None)), &mut listed).await;
+            if let Some((_, found)) = listing.problems.pop() {
+                return Err(problem(found));
+            }
+            (count.pages, count.partial) = (listing.pages_read, listing.partial);
+        }
+        None => {
+            add(&mut count, &first.value);
+            (count.pages, count.partial) = (1, is_partial(&first.meta));
+        }
+        Some(last) => {
+            let end = repositories::last_page(&host.api(), &last).await.map_err(problem)?;
+            // Of the pages between, only the number is known, so none of their repositories count as excluded.
+            add(&mut count, &first.value);
+            add(&mut count, &end.value);
+            let before = last.number.saturating_sub(1).saturating_mul(PAGE_SIZE);
+            count.listed = before.saturating_add(saturating_u64(end.value.len()));
+            (count.pages, count.partial) = (last.number, is_partial(&first.meta) || is_partial(&end.meta));
+        }
+    }
+    Ok(count)
 }
 
 /// The number of repositories, as far as a plan reads them.

@@ -9,19 +9,21 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evidence_bundle::document::is_lacking;
+use evidence_bundle::document::{Warning, is_lacking};
 use futures_util::future::join_all;
 
-use super::api::FirstPage;
-use super::collect::Task;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::repository::{Origin, ScopedRepository};
-use super::topic::Topic;
-use super::{CodeHostSession, wire};
+use super::host::Host;
+use super::named::{NamedRepository, look_up};
+use super::observe::{self, Task};
+use super::repositories::{self, FirstPage};
+use super::repository::{Origin, Repository, ScopedRepository};
+use super::topic::{Inspect, Topic};
+use super::topics;
 use crate::evaluate::{self, Check};
 use crate::observation::{Inspection, Observation, Seen};
-use crate::source::{CollectionItem, ConnectError};
+use crate::source::ConnectError;
 use evidence_http::{Answered, Asked, recorded, replay};
 use evidence_rules::rule::Status;
 
@@ -33,131 +35,115 @@ const MORE: usize = 5;
 pub(super) struct Preflight {
     page: Mutex<Option<(FirstPage, Vec<Asked>)>>,
     probes: Mutex<Vec<Probe>>,
+    /// The repositories in scope that the configuration names; in a dry run not all of a long list.
+    pub(super) named: Vec<NamedRepository>,
     /// What could not be read, as text: a collection will lack it.
-    pub(super) lacking: Vec<String>,
+    pub(super) unreadable: Vec<String>,
+    /// What the token may not read.
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// An observation that the connection test made.
 struct Probe {
     subject: Arc<str>,
-    topic: Topic,
-    found: CollectionItem,
+    topic: &'static Topic,
+    found: Inspection,
     asked: Vec<Asked>,
 }
 
-impl CodeHostSession {
-    /// Looks up the repositories that the configuration names. Reads one repository, or as many as a dry run needs, and
-    /// warns of what the token cannot read.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the configuration names a repository twice.
-    pub(super) async fn preflight(&mut self, dry_run: bool) -> Result<(), ConnectError> {
-        let most = if dry_run { 1 + MORE } else { 1 };
-        let (named, all) = self.look_up(dry_run, most).await?;
-        self.named = named;
-        let mut lacking = Vec::new();
-        if let Some(CollectionItem::Inspected(found)) = self.organization_found() {
-            // The connection test has its own warning for this.
-            lacking.extend(denied(&found).filter_map(|check| check.verdict.actual));
+/// Looks up the repositories that the configuration names. Reads one repository, or as many as a dry run needs, and
+/// warns of what the token cannot read.
+///
+/// # Errors
+///
+/// Fails if the configuration names a repository twice.
+pub(super) async fn preflight(host: &Host, dry_run: bool) -> Result<Preflight, ConnectError> {
+    let most = if dry_run { 1 + MORE } else { 1 };
+    let (named, all) = look_up(host, dry_run, most).await?;
+    let mut preflight = Preflight { named, ..Preflight::default() };
+    let mut probes = Vec::new();
+    for topic in topics::of_organization(&host.config) {
+        probes.extend(probe_organization(host, topic).await);
+    }
+    let all = all && dry_run;
+    let repositories = preflight.repositories_to_try(host, most, all).await;
+    let mut open: Vec<&'static Topic> = topics::of_repositories(&host.config).collect();
+    for repository in repositories {
+        let tried = join_all(open.iter().map(|topic| probe(host, &repository, topic))).await;
+        if !all {
+            open.retain(|topic| tried.iter().any(|probe| probe.topic == *topic && !probe.is_conclusive()));
         }
-        let all = all && dry_run;
-        let repositories = self.repositories_to_try(most, all).await;
-        let mut open: Vec<Topic> = self.topics().collect();
-        let mut probes = Vec::new();
-        for repository in repositories {
-            let tried = join_all(open.iter().map(|topic| self.probe(&repository, *topic))).await;
-            if !all {
-                open.retain(|topic| {
-                    tried.iter().any(|probe| probe.topic == *topic && !probe.is_conclusive())
-                });
-            }
-            probes.extend(tried);
-            if open.is_empty() {
-                break;
-            }
+        probes.extend(tried);
+        if open.is_empty() {
+            break;
         }
-        for probe in &probes {
+    }
+    for probe in &probes {
+        if let Inspect::Organization { warned: true, .. } = probe.topic.inspect {
+            preflight.unreadable.extend(denied(&probe.found).filter_map(|check| check.verdict.actual));
+        } else {
             for text in probe.denied() {
-                let warning = self.warning("permission_missing", text.clone());
-                self.warnings.push(warning);
-                lacking.push(text);
+                preflight.warnings.push(host.warning("permission_missing", text.clone()));
+                preflight.unreadable.push(text);
             }
-            lacking.extend(probe.failed());
         }
-        *self.preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
-        // Problems unrelated to the repository appear in every look at it.
-        lacking.dedup();
-        self.preflight.lacking = lacking;
-        Ok(())
+        preflight.unreadable.extend(probe.failed());
     }
+    // Problems unrelated to the repository appear in every look at it.
+    preflight.unreadable.dedup();
+    *preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
+    Ok(preflight)
+}
 
-    async fn probe(&self, repository: &ScopedRepository, topic: Topic) -> Probe {
-        let (subject, repository) = (Arc::clone(&repository.subject), repository.clone());
-        let (found, asked) = recorded(self.observe(Task { repository, topic }, None)).await;
-        Probe { subject, topic, found, asked }
-    }
+async fn probe_organization(host: &Host, topic: &'static Topic) -> Option<Probe> {
+    let (found, asked) = recorded(observe::organization(host, topic)).await;
+    Some(Probe { subject: host.config.org.as_str().into(), topic, found: found?, asked })
+}
 
+async fn probe(host: &Host, repository: &ScopedRepository, topic: &'static Topic) -> Probe {
+    let (subject, repository) = (Arc::clone(&repository.subject), repository.clone());
+    let (found, asked) = recorded(observe::repository(host, Task { repository, topic }, None)).await;
+    Probe { subject, topic, found, asked }
+}
+
+impl Preflight {
     /// The repositories to try one after another, from `repos` or from the first page of the listing: at most `most`,
     /// unless it is `all` of a list.
-    async fn repositories_to_try(&self, most: usize, all: bool) -> Vec<ScopedRepository> {
-        if self.topics().next().is_none() {
+    async fn repositories_to_try(&self, host: &Host, most: usize, all: bool) -> Vec<ScopedRepository> {
+        if topics::of_repositories(&host.config).next().is_none() {
             return Vec::new();
         }
-        match &self.config.repos {
+        match &host.config.repos {
             Repositories::Listed(_) => {
                 let most = if all { self.named.len() } else { most };
                 self.named.iter().take(most).map(|named| named.scoped.clone()).collect()
             }
             Repositories::All => {
-                let mut exclusion = Exclusion::new(&self.config.exclude);
-                let (page, asked) = recorded(self.api().first_page()).await;
-                let first = page.as_ref().ok().map(|(page, _)| self.first_of(page, &mut exclusion, most));
-                *self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
+                let mut exclusion = Exclusion::new(&host.config.exclude);
+                let (page, asked) = recorded(repositories::first_page(&host.api())).await;
+                let first = page.as_ref().ok().map(|(page, _)| first_of(host, page, &mut exclusion, most));
+                *self.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
                 first.unwrap_or_default()
             }
         }
     }
 
-    /// The first repositories that are neither archived nor disabled, since those are exempt from checks; then the others.
-    fn first_of(
-        &self,
-        page: &Answered<Vec<wire::Repository>>,
-        exclusion: &mut Exclusion<'_>,
-        most: usize,
-    ) -> Vec<ScopedRepository> {
-        let at = page.meta.received_at;
-        let in_scope = page
-            .value
-            .iter()
-            .filter_map(|repository| self.scoped(repository, &mut Default::default(), at).ok())
-            .filter(|repository| !exclusion.excludes(repository.target().name));
-        let exempt = |repository: &ScopedRepository| match &repository.origin {
-            Origin::Shown(details) => details.exempt().is_some(),
-            Origin::Hidden(_) => false,
-        };
-        let (others, mut first): (Vec<_>, Vec<_>) = in_scope.partition(exempt);
-        first.extend(others);
-        first.truncate(most);
-        first
-    }
-
     /// The first page of the listing, requested unless the connection test has read it.
-    pub(super) async fn first_page(&self) -> FirstPage {
-        let kept = self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner).take();
+    pub(super) async fn first_page(&self, host: &Host) -> FirstPage {
+        let kept = self.page.lock().unwrap_or_else(PoisonError::into_inner).take();
         match kept {
             Some((page, asked)) => {
                 replay(asked);
                 page
             }
-            None => self.api().first_page().await,
+            None => repositories::first_page(&host.api()).await,
         }
     }
 
-    /// The result of the connection test, if it made this observation.
-    pub(super) fn probed(&self, task: &Task) -> Option<CollectionItem> {
-        let mut probes = self.preflight.probes.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |probe: &Probe| probe.topic == task.topic && probe.subject == task.repository.subject;
+    /// The result of the connection test, if it read this topic about this subject.
+    pub(super) fn preflight_result(&self, topic: &Topic, subject: &str) -> Option<Inspection> {
+        let mut probes = self.probes.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |probe: &Probe| probe.topic == topic && *probe.subject == *subject;
         let at = probes.iter().position(is_it)?;
         let Probe { found, asked, .. } = probes.swap_remove(at);
         replay(asked);
@@ -165,24 +151,47 @@ impl CodeHostSession {
     }
 }
 
+/// The first repositories that are neither archived nor disabled, since those are exempt from checks; then the others.
+fn first_of(
+    host: &Host,
+    page: &Answered<Vec<Repository>>,
+    exclusion: &mut Exclusion<'_>,
+    most: usize,
+) -> Vec<ScopedRepository> {
+    let at = page.meta.received_at;
+    let in_scope = page
+        .value
+        .iter()
+        .filter_map(|repository| {
+            repositories::scoped(&host.config.org, repository, &mut Default::default(), at).ok()
+        })
+        .filter(|repository| !exclusion.excludes(repository.target().name));
+    let exempt = |repository: &ScopedRepository| match &repository.origin {
+        Origin::Shown(details) => details.exempt().is_some(),
+        Origin::Hidden(_) => false,
+    };
+    let (others, mut first): (Vec<_>, Vec<_>) = in_scope.partition(exempt);
+    first.extend(others);
+    first.truncate(most);
+    first
+}
+
 impl Probe {
     /// Whether it shows if the token has the permission: something was judged, refused or not obtained.
     fn is_conclusive(&self) -> bool {
-        let CollectionItem::Inspected(inspection) = &self.found else { return false };
         let failed = |observation: &Observation| matches!(observation.seen, Seen::Failed(_));
         let decided = |check: Check| match check.verdict.status {
             Status::Pass | Status::Fail => true,
             Status::NotVerifiable => is_lacking(check.verdict.status, check.verdict.reason.code),
             Status::NotApplicable => false,
         };
-        inspection.observations.iter().any(failed)
-            || evaluate::checks_alone(inspection.clone()).into_iter().any(decided)
+        self.found.observations.iter().any(failed)
+            || evaluate::checks_alone(self.found.clone()).into_iter().any(decided)
     }
 
     /// What the token may not read, and the permission to grant.
     fn denied(&self) -> Vec<String> {
-        let CollectionItem::Inspected(inspection) = &self.found else { return Vec::new() };
-        let observed = inspection.observations.iter().flat_map(|observation| &observation.requests);
+        let observed = self.found.observations.iter().flat_map(|observation| &observation.requests);
         let permission = self.asked.iter().chain(observed).find_map(|asked| asked.permission.as_deref());
         let described = |check: Check| {
             let actual = check.verdict.actual.unwrap_or_default();
@@ -192,18 +201,12 @@ impl Probe {
             };
             format!("cannot read {}: {actual}{takes}", check.subject)
         };
-        denied(inspection).map(described).collect()
+        denied(&self.found).map(described).collect()
     }
 
     /// What could not be read for another reason.
     fn failed(&self) -> impl Iterator<Item = String> {
-        let inspection = match &self.found {
-            CollectionItem::Inspected(inspection) => Some(inspection),
-            CollectionItem::Population { .. } | CollectionItem::Listed { .. } | CollectionItem::Warned(_) => {
-                None
-            }
-        };
-        inspection.into_iter().flat_map(|inspection| &inspection.observations).filter_map(|observation| {
+        self.found.observations.iter().filter_map(|observation| {
             let Seen::Failed(failed) = &observation.seen else { return None };
             Some(format!("{}: {}", observation.subject, failed.message))
         })

@@ -1,16 +1,104 @@
-//! A repository in scope: its name, and what the host shows of it.
+//! A repository: the call about it, what the host shows of it, and how it is known.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::interpret::RepositoryName;
-use super::{names, wire};
+use super::host::api::{Api, JSON, MIB};
+use super::host::compare::of_repository;
+use super::host::kept::json_bytes;
+use super::host::refusal;
+use super::names;
+use super::subject::RepositoryName;
+use crate::json::object;
 use crate::observation::Seen;
-use evidence_http::Asked;
+use evidence_http::retry::Class;
+use evidence_http::{Answered, Asked, Call, CallError, Keeping, Meta, ParseError, Subject};
 use evidence_rules::codehost as rules;
 use evidence_rules::rule::Reason;
+
+/// A repository that only the configuration names: whether it is visible, its default branch, and whether it is
+/// archived.
+pub(super) static REPOSITORY: Call<Repository> = Call {
+    name: "/repos/{owner}/{repo}",
+    purpose: "default branch and archived state; distinguishing \"no such repository\" from \"not visible to the token\"",
+    times: "once for each repository that `repos` names; once more for a repository that was shown and about which every \
+            later answer is `Not Found`",
+    kind: Some("repository"),
+    media_type: JSON,
+    // A real answer is under 20 kB.
+    limit: MIB,
+    parse: repository,
+    subject: Some(Subject {
+        fields: "`full_name`",
+        other: |repository, about| of_repository(repository.full_name.as_deref()?, about),
+    }),
+    keep: Some(Keeping::new(6, json_bytes)),
+};
+
+/// One item of `GET /orgs/{org}/repos`, or `GET /repos/{owner}/{repo}`
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+pub(super) struct Repository {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) full_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) archived: Option<bool>,
+    /// Disabled by the host, so that its contents cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) disabled: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) default_branch: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) visibility: Option<String>,
+    /// In KiB, updated from time to time: 0 for an empty repository, and for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) size: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) permissions: Option<Permissions>,
+}
+
+/// The permissions of the token's user in a repository.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(super) struct Permissions {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) admin: Option<bool>,
+}
+
+impl Repository {
+    /// Its memory use.
+    pub(super) fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+        size_of::<Repository>() + text(&self.full_name) + text(&self.name) + text(&self.default_branch)
+    }
+}
+
+/// `GET /repos/{owner}/{repo}`. The answer proves that the repository exists, so it must really be a repository.
+fn repository(bytes: &[u8]) -> Result<Repository, ParseError> {
+    let repository: Repository = object(bytes)?;
+    if repository.id.is_some() || repository.full_name.is_some() {
+        Ok(repository)
+    } else {
+        Err(ParseError::Shape("neither the id nor the name of a repository".to_string()))
+    }
+}
+
+/// Reads the host's record of a repository.
+pub(super) async fn ask(api: &Api<'_>, target: RepositoryName<'_>) -> Result<(Repository, Meta), Seen> {
+    match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
+        Ok(Answered { value, meta }) => Ok((value, meta)),
+        Err(CallError::Refused(refused)) if refused.class == Class::NotFound => {
+            Err(Seen::Failed(refusal::repository_not_found()))
+        }
+        Err(CallError::Refused(refused)) => Err(refusal::denied(target, "repository", &refused).0),
+        Err(CallError::Failed(failure)) => Err(refusal::failed("repository", &failure)),
+    }
+}
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
@@ -24,7 +112,7 @@ pub(super) struct ScopedRepository {
 #[derive(Debug, Clone)]
 pub(super) enum Origin {
     /// The host listed it, or answered for it by its name.
-    Shown(Details),
+    Shown(RepositoryDetails),
     /// Only the configuration names it.
     Hidden(Arc<Hidden>),
 }
@@ -59,7 +147,7 @@ impl Names {
 
 /// The details in the host's record of a repository.
 #[derive(Debug, Clone)]
-pub(super) struct Details {
+pub(super) struct RepositoryDetails {
     pub(super) archived: bool,
     /// Whether the host has disabled it.
     pub(super) disabled: bool,
@@ -72,11 +160,11 @@ pub(super) struct Details {
     pub(super) listed_at: Timestamp,
 }
 
-impl Details {
-    pub(super) fn of(repository: &wire::Repository, names: &mut Names, listed_at: Timestamp) -> Details {
+impl RepositoryDetails {
+    pub(super) fn of(repository: &Repository, names: &mut Names, listed_at: Timestamp) -> RepositoryDetails {
         // The name becomes part of a URL.
         let default_branch = repository.default_branch.as_deref().filter(|name| names::is_branch(name));
-        Details {
+        RepositoryDetails {
             archived: repository.archived.unwrap_or(false),
             disabled: repository.disabled.unwrap_or(false),
             default_branch: default_branch.map(|name| names.shared(name)),
@@ -100,4 +188,9 @@ impl ScopedRepository {
     pub(super) fn target(&self) -> RepositoryName<'_> {
         RepositoryName::new(&self.subject)
     }
+}
+
+/// The subject of a repository of the organization.
+pub(super) fn named(organization: &str, name: &str) -> Arc<str> {
+    format!("{organization}/{name}").into()
 }

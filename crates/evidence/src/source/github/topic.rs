@@ -1,56 +1,62 @@
-//! The topics checked in every repository.
+//! What is read about the organization or about each repository: one topic per subject of the rules.
 
-use super::calls;
-use crate::observation::ArtifactKind;
-use evidence_rules::codehost::artifact;
+use std::fmt;
 
-/// A topic checked in every repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
-    /// The protection of the branch.
-    Protection,
-    /// The CODEOWNERS file.
-    Codeowners,
+use futures_util::future::BoxFuture;
+
+use super::host::Host;
+use super::repository::{RepositoryDetails, ScopedRepository};
+use crate::observation::{ArtifactKind, Inspection};
+
+/// What is read about the organization, or about each repository.
+pub(super) struct Topic {
+    /// The display name.
+    pub(super) name: &'static str,
+    /// The kind of its first artifact: its rules decide whether the topic is read, and are undecided if it cannot be.
+    pub(super) kind: &'static ArtifactKind,
+    /// How many requests a subject takes.
+    pub(super) requests: fn(&Host) -> Requests,
+    /// The cache's names for its answers: the one for an existing setting, and the one for its absence.
+    pub(super) kept_as: fn() -> [Option<u8>; 2],
+    /// Reads and judges it.
+    pub(super) inspect: Inspect,
 }
 
-impl Topic {
-    /// Every topic, in the order of the collection.
-    pub(super) const ALL: [Topic; 2] = [Topic::Protection, Topic::Codeowners];
+/// How many requests a topic takes for one subject.
+pub(super) struct Requests {
+    pub(super) least: u64,
+    pub(super) most: u64,
+}
 
-    pub(super) fn kind(self) -> &'static ArtifactKind {
-        match self {
-            Topic::Protection => &artifact::PROTECTION,
-            Topic::Codeowners => &artifact::CODEOWNERS,
-        }
+/// Reads and judges one subject.
+pub(super) enum Inspect {
+    /// Once.
+    Organization {
+        by: for<'a> fn(&'a Host) -> BoxFuture<'a, Inspection>,
+        /// Whether the connection test has its own warning about what the token may not see.
+        warned: bool,
+    },
+    /// For every repository in scope that the host shows.
+    Repository(for<'a> fn(&'a Host, Look<'a>) -> BoxFuture<'a, Inspection>),
+}
+
+/// A repository to inspect.
+#[derive(Clone, Copy)]
+pub(super) struct Look<'a> {
+    pub(super) repository: &'a ScopedRepository,
+    pub(super) details: &'a RepositoryDetails,
+    /// Its place in the order of the collection, if it has one.
+    pub(super) number: Option<usize>,
+}
+
+impl fmt::Debug for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
+}
 
-    /// The display name.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Topic::Protection => "branch protection",
-            Topic::Codeowners => "CODEOWNERS",
-        }
-    }
-
-    /// The maximum number of requests. Branch protection: the classic rule, a page of rules, and one ruleset; for a
-    /// repository with neither the branch nor content, a check whether it is empty. CODEOWNERS: three locations, and
-    /// the file's own bytes. With kept answers, also the branch itself; and instead of the second location, three
-    /// directories.
-    pub(super) fn most_requests(self, keeps_answers: bool) -> u64 {
-        match self {
-            Topic::Protection => 3 + u64::from(keeps_answers),
-            Topic::Codeowners => 4 + if keeps_answers { 2 } else { 0 },
-        }
-    }
-
-    /// The cache's names for its answers: the one for an existing setting, and the one for its absence.
-    pub(super) fn kept_as(self) -> [Option<u8>; 2] {
-        match self {
-            Topic::Protection => [calls::PROTECTION.kept_as(), calls::BRANCH.kept_as()],
-            Topic::Codeowners => {
-                let [_, root, _] = &calls::PLACES;
-                [root.record.kept_as(), root.directory.kept_as()]
-            }
-        }
+impl PartialEq for Topic {
+    fn eq(&self, other: &Topic) -> bool {
+        self.name == other.name
     }
 }

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{EXCLUDED, Population};
+use super::{EXCLUDED, Population, excluded_nothing, extent, in_words, is_incomplete, undiscovered, unread};
 use crate::observation::{Failed, Seen};
-use crate::source::github::api::RepositoryListing;
 use crate::source::github::exclusion::Exclusion;
-use crate::source::github::repository::{Names, ScopedRepository};
-use crate::source::github::wire::RepositoryCounts;
-use crate::source::github::{CodeHostSession, MEMBER, interpret, names, wire};
+use crate::source::github::host::{Host, refusal};
+use crate::source::github::names::{self, MEMBER};
+use crate::source::github::repositories::{self, RepositoryListing};
+use crate::source::github::repository::{Names, Repository, ScopedRepository};
+use crate::source::github::topics;
+use crate::source::github::topics::organization::answer::RepositoryCounts;
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::CallError;
@@ -20,7 +22,7 @@ use evidence_text::saturating_u64;
 
 /// The result of the pages so far.
 pub(super) struct Discovery<'a> {
-    session: &'a CodeHostSession,
+    host: &'a Host,
     exclusion: Exclusion<'a>,
     ids: HashSet<u64>,
     names: Names,
@@ -37,10 +39,10 @@ pub(super) struct Discovery<'a> {
 }
 
 impl<'a> Discovery<'a> {
-    pub(super) fn new(session: &'a CodeHostSession) -> Discovery<'a> {
+    pub(super) fn new(host: &'a Host) -> Discovery<'a> {
         Discovery {
-            session,
-            exclusion: Exclusion::new(&session.config.exclude),
+            host,
+            exclusion: Exclusion::new(&host.config.exclude),
             ids: HashSet::new(),
             names: Names::default(),
             repositories: Vec::new(),
@@ -54,18 +56,18 @@ impl<'a> Discovery<'a> {
     }
 
     /// Adds a page that was read at this time.
-    pub(super) fn add(&mut self, page: Vec<wire::Repository>, at: Timestamp) {
+    pub(super) fn add(&mut self, page: Vec<Repository>, at: Timestamp) {
         page.into_iter().for_each(|repository| self.add_repository(repository, at));
     }
 
-    fn add_repository(&mut self, repository: wire::Repository, at: Timestamp) {
+    fn add_repository(&mut self, repository: Repository, at: Timestamp) {
         if repository.id.is_some_and(|id| !self.ids.insert(id)) {
             self.repeated = true;
             return;
         }
         let known = repository.id.is_none() && self.is_known(&repository);
         let visibility = repository.visibility.clone();
-        match self.session.scoped(&repository, &mut self.names, at) {
+        match repositories::scoped(&self.host.config.org, &repository, &mut self.names, at) {
             // Without an id, a repeated name is the same repository on two pages that shifted.
             Err(_) if known => {
                 self.repeated = true;
@@ -88,15 +90,15 @@ impl<'a> Discovery<'a> {
                     self.repositories.push(scoped);
                 }
             }
-            Err(problem) => self.session.undiscovered(&mut self.found, &problem),
+            Err(problem) => undiscovered(self.host, &mut self.found, &problem),
         }
         self.discovered += 1;
         self.public += u64::from(visibility.as_deref() == Some("public"));
         self.unclassified += u64::from(visibility.is_none());
     }
 
-    fn is_known(&self, repository: &wire::Repository) -> bool {
-        let full_name = self.session.full_name(repository);
+    fn is_known(&self, repository: &Repository) -> bool {
+        let full_name = repositories::full_name(&self.host.config.org, repository);
         let name = full_name.as_deref().and_then(|full_name| full_name.split_once('/'));
         name.is_some_and(|(_, name)| self.names.repositories.contains(&name.to_ascii_lowercase()))
     }
@@ -120,25 +122,18 @@ impl<'a> Discovery<'a> {
     pub(super) fn end(self, listing: &RepositoryListing, counts: &RepositoryCounts) -> Population {
         let compared = self.compared(counts);
         let Discovery {
-            session,
-            exclusion,
-            mut repositories,
-            mut members,
-            mut found,
-            discovered,
-            repeated,
-            ..
+            host, exclusion, mut repositories, mut members, mut found, discovered, repeated, ..
         } = self;
         repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
         members.sort_by(|a, b| a.name.cmp(&b.name));
-        found.extend(session.excluded_nothing(&exclusion));
+        found.extend(excluded_nothing(host, &exclusion));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
-                CallError::Refused(refused) => interpret::refused_failure("refused", refused),
+                CallError::Refused(refused) => refusal::refused_failure("refused", refused),
                 CallError::Failed(failure) => Failed::of(failure),
             };
             problem.message = format!("repository discovery, page {page}: {}", problem.message);
-            session.undiscovered(&mut found, &problem);
+            undiscovered(host, &mut found, &problem);
         }
         let failed = !listing.problems.is_empty();
         let unnamed = found.iter().any(CollectionItem::is_inspection);
@@ -150,21 +145,21 @@ impl<'a> Discovery<'a> {
             Compared::Agrees if chosen => Scope::Chosen,
             Compared::Agrees => Scope::Whole,
         };
-        let mut scope = session.extent(scope, saturating_u64(members.len()), counts);
+        let mut scope = extent(host, scope, saturating_u64(members.len()), counts);
         let same_total = scope.host_total == Some(scope.listed);
         if scope.scope == Scope::Partial && (unnamed || repeated || same_total) {
             // What is missing from an unread or shifted page is not known to be hidden, and counts that agree say nothing.
             scope.host_total = None;
         }
         // A failure has already left every rule undecided.
-        if !failed && session.is_incomplete(scope.scope) {
-            let sentence = session.in_words(&scope, saturating_u64(repositories.len()));
+        if !failed && is_incomplete(host, scope.scope) {
+            let sentence = in_words(&scope, saturating_u64(repositories.len()));
             let text = format!("{sentence}. {}", remedy(&scope, listing.partial));
-            found.push(CollectionItem::Warned(
-                session.warning(rules::reason::POPULATION_INCOMPLETE.code, text),
-            ));
+            found.push(CollectionItem::Warned(host.warning(rules::reason::POPULATION_INCOMPLETE.code, text)));
             let seen = Seen::Denied { reason: &rules::reason::POPULATION_INCOMPLETE, detail: sentence };
-            found.extend(session.topics().map(|topic| session.unread(topic.kind(), seen.clone())));
+            found.extend(
+                topics::of_repositories(&host.config).map(|topic| unread(host, topic.kind, seen.clone())),
+            );
         }
         Population { discovered: Some(discovered), repositories, members, scope, found }
     }

@@ -1,0 +1,68 @@
+//! What is read: a file or folder per subject, with its calls, the shape of the answers, and what follows from them.
+//!
+//! Two rules hold for every call. A missing or unknown field of an answer is not an error, since the host's own examples
+//! sometimes violate its schema; a field of another type than documented is, because guessing its meaning would invent
+//! evidence. And what is kept of an answer between runs must parse into the same value as the answer, since a lost field
+//! would look like a changed setting; only the name of the subject may be lost, which was compared before.
+
+pub(crate) mod branch_protection;
+pub(crate) mod codeowners;
+pub(crate) mod organization;
+
+use self::branch_protection::{branch, classic, rules, ruleset};
+use self::codeowners::errors;
+use self::codeowners::places::PLACES;
+use super::account;
+use super::config::CodeHostConfig;
+use super::repositories;
+use super::repository;
+use super::topic::{Inspect, Topic};
+use crate::source::endpoint::{Endpoint, endpoint};
+use crate::source::{CollectionItem, Configured as _};
+
+/// Every topic, in the order of the collection.
+static TOPICS: &[&Topic] = &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC];
+
+/// Every call. The seeds of the fuzzer depend on the order: append new calls.
+pub(super) static CALLS: &[Endpoint] = &[
+    endpoint!(organization::answer::ORGANIZATION, organization::offline),
+    endpoint!(repositories::REPOSITORIES, repositories::offline),
+    endpoint!(classic::PROTECTION, branch_protection::classic_offline),
+    endpoint!(PLACES[1].record, codeowners::offline),
+    endpoint!(PLACES[1].raw, nothing),
+    endpoint!(PLACES[0].record, codeowners::offline),
+    endpoint!(PLACES[0].raw, nothing),
+    endpoint!(repository::REPOSITORY, nothing),
+    endpoint!(rules::RULES, branch_protection::rules_offline),
+    endpoint!(ruleset::RULESET, nothing),
+    endpoint!(PLACES[2].record, codeowners::offline),
+    endpoint!(PLACES[2].raw, nothing),
+    endpoint!(errors::ERRORS, nothing),
+    endpoint!(branch::BRANCH, nothing),
+    endpoint!(PLACES[1].directory, nothing),
+    endpoint!(PLACES[0].directory, nothing),
+    endpoint!(PLACES[2].directory, nothing),
+    endpoint!(account::USER, nothing),
+];
+
+/// An answer without a meaning of its own.
+fn nothing<T>(_: T) -> Vec<CollectionItem> {
+    Vec::new()
+}
+
+/// The topics about the organization that the configuration requires.
+pub(super) fn of_organization(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
+    required(config).filter(|topic| matches!(topic.inspect, Inspect::Organization { .. }))
+}
+
+/// The topics about every repository that the configuration requires.
+pub(super) fn of_repositories(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
+    required(config).filter(|topic| matches!(topic.inspect, Inspect::Repository(_)))
+}
+
+fn required(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
+    TOPICS.iter().copied().filter(|topic| config.collects(topic.kind))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+mod about;
+mod kept;
+mod shapes;

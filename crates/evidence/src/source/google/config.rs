@@ -1,0 +1,174 @@
+//! `sources.altcloud`: the workspace directory, read by a service account on behalf of an administrator.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Url;
+
+use super::names::{MY_CUSTOMER, NAME, is_address, is_customer, is_domain};
+use crate::config::controls::{self, Applied, controls_of, served_by};
+use crate::config::shared::{self, TIMEOUT_SECONDS};
+use crate::origin::OwnHosts;
+use crate::source::Configured;
+use evidence_rules::altcloud as rules;
+use evidence_rules::rule::{Rule, Settings};
+use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
+use evidence_settings::decode::{Decoder, Fields, Placed};
+use evidence_settings::format;
+use evidence_settings::keys;
+use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
+
+/// The provider's own address.
+pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
+    shown: "`https://admin.googleapis.com`",
+    is_own: |host| host == "admin.googleapis.com",
+    mistaken: |_| None,
+};
+
+/// The controls this source can serve.
+static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
+
+/// `sources.altcloud`
+#[derive(Debug, Clone)]
+pub struct AltCloudConfig {
+    /// `credentials_env`: the name of the variable that holds the path of the credentials file.
+    pub credentials_env: String,
+    /// `customer_id`
+    pub customer_id: String,
+    /// `admin_email`: the administrator that the service account acts for.
+    pub admin_email: String,
+    /// `domains`, in lower case; empty for the whole customer.
+    pub domains: Vec<String>,
+    /// The numbers that its rules judge by.
+    pub rule_settings: Settings,
+    /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
+    pub rules: Vec<&'static Rule>,
+    /// `timeout_seconds` of one request.
+    pub timeout: Duration,
+    /// `api_url`: base of the API, https (or loopback), no trailing slash.
+    pub api_url: Url,
+}
+
+impl AltCloudConfig {
+    /// The customer. The alias means a different customer to every administrator, so the administrator's domain
+    /// replaces it.
+    pub(super) fn organization(&self) -> &str {
+        if self.customer_id != MY_CUSTOMER {
+            return &self.customer_id;
+        }
+        self.admin_email.rsplit_once('@').map_or(MY_CUSTOMER, |(_, domain)| domain)
+    }
+}
+
+keys! {
+    /// The key of this source.
+    pub(crate) KEY = optional_section(NAME.id(), &SECTION)
+        also &["google", "gsuite", "workspace", "google_workspace", "gcp", "alt_cloud"];
+    MODE = required("mode", Shape::Text(Format::Choice(&["service_account"])),
+        "How the tool authenticates: as a service account with read-only scopes delegated by an \
+         administrator.")
+        example "service_account", also &["auth", "auth_mode"];
+    CREDENTIALS_ENV = variable("credentials_env", "ALTCLOUD_APPLICATION_CREDENTIALS",
+        "The environment variable that holds the path of the service account's credentials file.")
+        rule "a name, never the path or the credentials themselves",
+        example "ALTCLOUD_APPLICATION_CREDENTIALS",
+        also &["credentials", "credentials_file", "credentials_path", "key_file", "service_account_file"];
+    CUSTOMER_ID = default("customer_id", DefaultValue::Text(MY_CUSTOMER), LINE,
+        "The customer whose directory is read; `my_customer` means the administrator's own.")
+        rule "`my_customer`, or `C` and letters and digits", example "C01abc2de",
+        also &["customer", "account_id"];
+    ADMIN_EMAIL = required("admin_email", LINE,
+        "The administrator on whose behalf the service account reads; it sees what this user can see.")
+        rule "an e-mail address", example "auditor@acme.example",
+        also &["admin", "subject", "delegated_user", "impersonate", "user_email"];
+    DOMAINS = default("domains", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Line, may_be_empty: true }, "The domains whose users are read; empty for all users of the customer.")
+        rule "each a domain, once; case does not count", example "[acme.example]", also &["domain"];
+    API_URL = default("api_url", DefaultValue::Text("https://admin.googleapis.com"), URL,
+        "The base URL of the API.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://admin.googleapis.com", also &["url", "base_url", "endpoint", "endpoint_url"];
+}
+
+static CONTROLS: Key = shared::controls("those of the top-level `controls` that this source serves", &SERVED);
+
+/// `sources.altcloud`
+static SECTION: Section = Section::new(
+    "sources.altcloud",
+    "The workspace directory: two-step verification, administrators, account changes.",
+    &[&MODE, &CREDENTIALS_ENV, &CUSTOMER_ID, &ADMIN_EMAIL, &DOMAINS, &CONTROLS, &TIMEOUT_SECONDS, &API_URL],
+);
+
+/// The workspace.
+pub(super) fn decode(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    applied: &Applied<'_>,
+) -> Option<Arc<dyn Configured>> {
+    let mode = decoder.text(fields, &MODE);
+    let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
+    let customer_id = decoder.text(fields, &CUSTOMER_ID);
+    let customer_id = checked(decoder, customer_id, is_customer, || {
+        Complaint::new("this is not a valid customer id")
+            .help("write `my_customer`, or the id from the admin console: Account, Account settings, Profile")
+    });
+    let admin_email = decoder.text(fields, &ADMIN_EMAIL);
+    let admin_email = checked(decoder, admin_email, is_address, || {
+        Complaint::new("this is not an e-mail address").help("write the administrator's sign-in address")
+    });
+    let domains = decoder.list(fields, &DOMAINS);
+    let domains = domains.and_then(|domains| lower_case(decoder, domains));
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
+    let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
+    let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
+    mode?;
+    Some(Arc::new(AltCloudConfig {
+        rule_settings: applied.settings.clone(),
+        credentials_env: credentials_env?.value,
+        customer_id: customer_id?,
+        admin_email: admin_email?,
+        domains: domains?,
+        rules: rules?,
+        timeout: timeout?,
+        api_url: api_url?,
+    }))
+}
+
+/// The text, if it satisfies `rule`.
+fn checked(
+    decoder: &mut Decoder<'_, '_>,
+    text: Option<Placed<String>>,
+    rule: fn(&str) -> bool,
+    complaint: impl FnOnce() -> Complaint,
+) -> Option<String> {
+    let Placed { value, place, path } = text?;
+    if rule(&value) {
+        return Some(value);
+    }
+    decoder.problems.add(place, path, complaint());
+    None
+}
+
+/// The domains in lower case. An invalid or repeated domain is an error.
+fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Option<Vec<String>> {
+    let mut kept: Vec<String> = Vec::new();
+    let mut all_good = true;
+    for Placed { value, place, path } in domains {
+        let domain = value.to_ascii_lowercase();
+        let complaint = if !is_domain(&domain) {
+            let complaint = Complaint::new(format!("{} is not a valid domain", quote(&value)));
+            complaint.help(
+                "write the domain alone, such as `acme.example`; international names in their xn-- form",
+            )
+        } else if kept.contains(&domain) {
+            Complaint::new(format!("{} is listed twice", quote(&value))).help("remove one of them")
+        } else {
+            kept.push(domain);
+            continue;
+        };
+        decoder.problems.add(place, path, complaint);
+        all_good = false;
+    }
+    all_good.then_some(kept)
+}

@@ -1,0 +1,150 @@
+//! The workspace directory: two-step verification, administrators, account changes.
+//!
+//! `host` is the provider, `users` the population, `topics` what else is read, `names` what may be configured. The stages
+//! are functions: `connect` is the connection test with the help in `advice`, `plan` the dry run, `collect` the collection.
+//! This file implements the source for the rest of the tool. The source only reads: its scopes permit nothing else.
+
+mod advice;
+mod collect;
+pub mod config;
+mod connect;
+mod host;
+mod names;
+mod observe;
+mod place;
+mod plan;
+mod session;
+mod topic;
+mod topics;
+mod users;
+
+use evidence_bundle::document::{Identity, Warning};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
+
+use self::config::AltCloudConfig;
+use self::host::{scopes, service_account};
+use self::names::{NAME, USER};
+use self::session::AltCloudSession;
+use super::{
+    CollectionItem, Configured, ConnectError, Plan, Session, SessionSummary, SourceKind, Surroundings,
+};
+use crate::env::Env;
+use crate::observation::SourceName;
+use crate::origin::{NamedBy, Origin};
+use evidence_rules::rule::Rule;
+
+/// This source.
+pub static KIND: SourceKind = SourceKind {
+    name: NAME,
+    judged: &evidence_rules::altcloud::RULES,
+    calls: topics::CALLS,
+    page: place::page,
+    remedy: crate::source::place::no_remedy,
+    decode: config::decode,
+};
+
+fn api_url(config: &AltCloudConfig) -> String {
+    config.api_url.as_str().trim_end_matches('/').to_string()
+}
+
+impl Configured for AltCloudConfig {
+    fn kind(&self) -> &'static SourceKind {
+        &KIND
+    }
+
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
+        vec![
+            ("customer_id", self.customer_id.as_str().into()),
+            ("domains", self.domains.clone().into()),
+            ("admin_email", self.admin_email.as_str().into()),
+            ("api_url", self.api_url.as_str().into()),
+        ]
+    }
+
+    fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
+        Ok(connect::account(self, env)?.account.secrets())
+    }
+
+    fn scope(&self) -> super::Scope {
+        super::Scope {
+            source: NAME,
+            organization: Some(self.organization().to_string()),
+            kind: USER,
+            subject: self.organization().to_string(),
+            api_url: api_url(self),
+            rules: self.rules.clone(),
+        }
+    }
+
+    fn origins(&self, env: &Env) -> Vec<Origin> {
+        let variable = &self.credentials_env;
+        let origin =
+            |url, named_by| Origin { sender: NAME.id(), url, variables: vec![variable.clone()], named_by };
+        let exchange = connect::account(self, env).ok().map(|loaded| {
+            let named_by = NamedBy {
+                key: "sources.altcloud.credentials_env",
+                file: format!("the credentials file in {variable}"),
+                own: &service_account::OWN_HOSTS,
+            };
+            origin(loaded.account.token_uri, Some(named_by))
+        });
+        exchange.into_iter().chain([origin(self.api_url.clone(), None)]).collect()
+    }
+
+    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+        async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
+    }
+}
+
+impl Session for AltCloudSession {
+    fn name(&self) -> SourceName {
+        NAME
+    }
+
+    fn organization(&self) -> &str {
+        self.host.config.organization()
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn identity(&self) -> String {
+        connect::identity(&self.host.config, self.host.access.account(), &self.host.scopes)
+    }
+
+    fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
+        plan::plan(self).map(Ok).boxed()
+    }
+
+    fn collect(&self) -> BoxStream<'_, CollectionItem> {
+        stream::once(collect::collect(self)).flat_map(stream::iter).boxed()
+    }
+
+    fn account(&self) -> SessionSummary {
+        let (requests, retries) = self.host.access.requests();
+        SessionSummary {
+            api_url: api_url(&self.host.config),
+            identity: Identity {
+                login: Some(self.host.access.account().email.clone()),
+                id: None,
+                scopes: scopes::names(&self.host.scopes),
+            },
+            requests,
+            retries,
+            revalidated: 0,
+            taken_over: None,
+            // The provider reports a limit only when it is exceeded, and then the wait is short.
+            rate_limit: None,
+            given_up: self.host.access.given_up(),
+            paused_seconds: u64::try_from(self.host.access.paused().as_secs()).unwrap_or(0),
+        }
+    }
+}

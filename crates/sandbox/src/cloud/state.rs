@@ -1,0 +1,240 @@
+//! The state of an account, with its builder and what a test may change while it is served.
+
+use super::audit::Trail;
+use super::logs::LogGroup;
+use super::policy::PasswordPolicy;
+use super::principal::{Principal, Role};
+use crate::server::{Settings, engine_options};
+use crate::throttle::Throttle;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The regions that every account has without asking.
+pub(super) const REGIONS: &[&str] = &[
+    "ap-northeast-1",
+    "ap-northeast-2",
+    "ap-northeast-3",
+    "ap-south-1",
+    "ap-southeast-1",
+    "ap-southeast-2",
+    "ca-central-1",
+    "eu-central-1",
+    "eu-north-1",
+    "eu-west-1",
+    "eu-west-2",
+    "eu-west-3",
+    "sa-east-1",
+    "us-east-1",
+    "us-east-2",
+    "us-west-1",
+    "us-west-2",
+];
+
+/// An account of an organization.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) account: String,
+    pub(crate) state: String,
+}
+
+/// The state of an account at the cloud provider.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    pub(crate) account: String,
+    /// Other accounts, which the same port serves.
+    pub(crate) members: Vec<Cloud>,
+    pub(crate) principals: Vec<Principal>,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) policy: Option<PasswordPolicy>,
+    pub(crate) users: u64,
+    pub(crate) trails: Vec<Trail>,
+    pub(crate) log_groups: BTreeMap<String, BTreeMap<String, LogGroup>>,
+    pub(crate) regions: BTreeSet<String>,
+    /// The accounts of the organization that this account manages, if it is in one.
+    pub(crate) organization: Option<Vec<Member>>,
+    pub(crate) throttles: Vec<Throttle>,
+    pub(crate) page_size: u32,
+    pub(crate) settings: Settings,
+    pub(crate) clock_offset_seconds: i64,
+}
+
+engine_options!(Cloud);
+
+impl Cloud {
+    /// An empty account: no principals, no password policy, no trail, no log group, and only the regions that are
+    /// enabled by default.
+    pub fn new(account: impl Into<String>) -> Self {
+        Self {
+            account: account.into(),
+            members: Vec::new(),
+            principals: Vec::new(),
+            roles: Vec::new(),
+            policy: None,
+            users: 1,
+            trails: Vec::new(),
+            log_groups: BTreeMap::new(),
+            regions: REGIONS.iter().map(|region| (*region).to_owned()).collect(),
+            organization: None,
+            throttles: Vec::new(),
+            page_size: 50,
+            settings: Settings {
+                log_limit: 100_000,
+                refused_for: Duration::from_millis(50),
+                ..Settings::default()
+            },
+            clock_offset_seconds: 0,
+        }
+    }
+
+    /// Adds a principal, or replaces the one with that access key.
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.put_principal(principal);
+        self
+    }
+
+    /// Adds or replaces another account, with its own principals, roles, policy, trails, log groups and regions. A
+    /// caller that assumes one of its roles acts as one of its principals; throttles, faults and the clock are those of
+    /// the first account.
+    pub fn member(mut self, account: Cloud) -> Self {
+        self.put_member(account);
+        self
+    }
+
+    /// Adds a role, or replaces the one with that name.
+    pub fn role(mut self, role: Role) -> Self {
+        self.roles.retain(|old| old.name != role.name);
+        self.roles.push(role);
+        self
+    }
+
+    /// Sets the account's password policy.
+    pub fn password_policy(mut self, policy: PasswordPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// How many IAM users the account has; 1 by default.
+    pub fn users(mut self, users: u64) -> Self {
+        self.users = users;
+        self
+    }
+
+    /// Adds a trail, or replaces the one with that name in its region.
+    pub fn trail(mut self, trail: Trail) -> Self {
+        self.put_trail(trail);
+        self
+    }
+
+    /// Adds a log group to a region, or replaces the one with that name.
+    pub fn log_group(mut self, region: &str, group: LogGroup) -> Self {
+        self.put_log_group(region, group);
+        self
+    }
+
+    /// Enables an opt-in region, such as `eu-south-1`. No credential is valid in a disabled region.
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.regions.insert(region.into());
+        self
+    }
+
+    /// Adds an account to the organization that this account manages. `state` is the provider's word, such as `ACTIVE`
+    /// or `SUSPENDED`.
+    pub fn organization_account(mut self, account: impl Into<String>, state: impl Into<String>) -> Self {
+        let member = Member { account: account.into(), state: state.into() };
+        self.organization.get_or_insert_default().push(member);
+        self
+    }
+
+    /// Throttles calls.
+    pub fn throttle(mut self, throttle: Throttle) -> Self {
+        self.throttles.push(throttle);
+        self
+    }
+
+    /// The most log groups on one page, whatever the caller requests. The real provider's limit is 50, and its pages
+    /// may be shorter than requested.
+    pub fn page_size(mut self, groups: u32) -> Self {
+        self.page_size = groups.clamp(1, 50);
+        self
+    }
+
+    /// Adds or replaces another account.
+    pub fn put_member(&mut self, account: Cloud) {
+        self.members.retain(|old| old.account != account.account);
+        self.members.push(account);
+    }
+
+    /// Changes another account. Does nothing if it does not exist.
+    pub fn change_member(&mut self, account: &str, change: impl FnOnce(&mut Cloud)) {
+        if let Some(member) = self.members.iter_mut().find(|member| member.account == account) {
+            change(member);
+        }
+    }
+
+    /// This account and the others.
+    pub(super) fn accounts(&self) -> impl Iterator<Item = &Cloud> {
+        std::iter::once(self).chain(&self.members)
+    }
+
+    /// The account with this number.
+    pub(super) fn named(&self, account: &str) -> Option<&Cloud> {
+        self.accounts().find(|cloud| cloud.account == account)
+    }
+
+    /// Whether another of the accounts manages the organization that this one is in.
+    pub(super) fn is_managed(&self, own: &Cloud) -> bool {
+        let mut members = self.accounts().filter_map(|cloud| cloud.organization.as_ref()).flatten();
+        own.organization.is_none() && members.any(|member| member.account == own.account)
+    }
+
+    /// Adds or replaces a principal.
+    pub fn put_principal(&mut self, principal: Principal) {
+        self.principals.retain(|old| old.access_key != principal.access_key);
+        self.principals.push(principal);
+    }
+
+    /// Removes an access key.
+    pub fn remove_principal(&mut self, access_key: &str) {
+        self.principals.retain(|old| old.access_key != access_key);
+    }
+
+    /// Replaces a principal by the result of the function. Does nothing if it does not exist.
+    pub fn change_principal(&mut self, access_key: &str, change: impl FnOnce(Principal) -> Principal) {
+        if let Some(place) = self.principals.iter_mut().find(|known| known.access_key == access_key) {
+            *place = change(place.clone());
+        }
+    }
+
+    /// Sets the password policy, or removes it.
+    pub fn set_password_policy(&mut self, policy: Option<PasswordPolicy>) {
+        self.policy = policy;
+    }
+
+    /// Adds or replaces a trail.
+    pub fn put_trail(&mut self, trail: Trail) {
+        self.trails.retain(|old| (&old.name, &old.home) != (&trail.name, &trail.home));
+        self.trails.push(trail);
+    }
+
+    /// Deletes the trails of that name.
+    pub fn remove_trail(&mut self, name: &str) {
+        self.trails.retain(|trail| trail.name != name);
+    }
+
+    /// Adds or replaces a log group.
+    pub fn put_log_group(&mut self, region: &str, group: LogGroup) {
+        self.log_groups.entry(region.to_owned()).or_default().insert(group.name.clone(), group);
+    }
+
+    /// Deletes a log group.
+    pub fn remove_log_group(&mut self, region: &str, name: &str) {
+        if let Some(groups) = self.log_groups.get_mut(region) {
+            groups.remove(name);
+        }
+    }
+
+    /// Replaces what is throttled.
+    pub fn set_throttles(&mut self, throttles: impl IntoIterator<Item = Throttle>) {
+        self.throttles = throttles.into_iter().collect();
+    }
+}
