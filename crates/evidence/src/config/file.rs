@@ -1,10 +1,10 @@
 //! The file as a whole: `framework`, `controls`, `sources`, `bundle`, `upload`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evidence_os::shell;
-use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
+use evidence_settings::declare::{Document, Format, LINE, PATH, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
 
@@ -25,6 +25,9 @@ keys! {
     PREPARED_BY = optional("prepared_by", LINE,
         "Who prepares the bundle, for `run.json`: a name, a role or a team.")
         example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    WAIVERS = optional("waivers", PATH,
+        "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result.")
+        example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
     SOURCES = section("sources", &sources::SECTION)
         rule "at least one", also &["connectors", "providers"];
     BUNDLE = section("bundle", &bundle::SECTION);
@@ -62,7 +65,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &WAIVERS, &SOURCES, &BUNDLE, &UPLOAD],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -70,6 +73,7 @@ struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
+    waivers: Option<PathBuf>,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -83,13 +87,14 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, sources, bundle, upload } = parts;
+    let FileSettings { framework, controls, prepared_by, waivers, sources, bundle, upload } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
         prepared_by,
         framework,
         controls,
+        waivers,
         sources,
         bundle,
         upload,
@@ -101,6 +106,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
+    let waivers = decoder.path(fields, &WAIVERS);
     let sources = decoder
         .section(fields, &SOURCES)
         .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
@@ -110,6 +116,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         framework: framework?,
         controls: controls?,
         prepared_by,
+        waivers,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),
