@@ -21,11 +21,12 @@ fn waiver(id: &str, subjects: &str, days: (&str, &str)) -> String {
 
 const YEAR: (&str, &str) = ("2026-11-02", "2027-01-31");
 
-/// Two repositories that fail, one that passes, and a file with these waivers. Every time is [`EPOCH`].
+/// Three repositories that fail, one that passes, and a file with these waivers. Every time is [`EPOCH`].
 fn lab(waivers: &str) -> Lab {
     let host = acme()
         .repository(repository("bare"))
         .repository(repository("poc-1"))
+        .repository(repository("poc-2"))
         .repository(sound("web"))
         .repository(sound("old").archived(true));
     let lab =
@@ -61,8 +62,8 @@ fn every_state_is_in_the_bundle() {
         waiver("W-archived", "acme/old", YEAR),
         waiver("W-unused", "acme/none", YEAR),
         waiver("W-glob", "{glob: \"acme/lab-*\"}", YEAR),
-        waiver("W-other", "acme/poc-1", YEAR)
-            .replace("  reason:", "  reasons: [status_checks_not_required]\n  reason:"),
+        waiver("W-other", "acme/poc-2", YEAR)
+            .replace("  reason:", "  reasons: [status_checks_not_configured]\n  reason:"),
     ]
     .concat();
     let lab = lab(&text);
@@ -89,7 +90,7 @@ fn every_state_is_in_the_bundle() {
     );
     assert_eq!(
         document["summary"],
-        serde_json::json!({"failed": 4, "failed_waived": 1, "failed_unwaived": 3})
+        serde_json::json!({"failed": 6, "failed_waived": 1, "failed_unwaived": 5})
     );
     assert_eq!(document["file"].as_object().unwrap().len(), 1, "a reproducible bundle has no path");
     let applied = &document["waivers"][0];
@@ -105,7 +106,7 @@ fn every_state_is_in_the_bundle() {
     let bundle = Bundle::open(&lab.path("b.tar.gz"));
     let files = bundle.manifest()["files"].clone();
     assert!(files.as_array().unwrap().iter().any(|file| file["path"] == "derived/waivers.json"));
-    let sentence = "4 checks failed: 1 with a waiver, 3 without";
+    let sentence = "6 checks failed: 1 with a waiver, 5 without";
     assert!(run.stderr.contains(sentence), "{}", run.stderr);
     assert!(run.stderr.contains("fail (1 waived until 2027-01-31)"), "{}", run.stderr);
     for format in ["text", "markdown"] {
@@ -187,7 +188,7 @@ fn results_do_not_change() {
         let waived = Bundle::open(&lab.path("w.tar.gz"));
         assert!(documents(&plain) == documents(&waived), "{text}");
         assert_eq!(plain.json("run.json")["exit_code"], waived.json("run.json")["exit_code"]);
-        assert_eq!(waived.json("derived/waivers.json")["summary"]["failed"], 4, "{text}");
+        assert_eq!(waived.json("derived/waivers.json")["summary"]["failed"], 6, "{text}");
         assert!(header(&waived).contains(",waiver,"));
         // The same facts give the same bytes.
         let first = fs::read(lab.path("w.tar.gz")).unwrap();
@@ -219,14 +220,14 @@ fn a_gate_counts_failures_without_a_waiver() {
         collected(lab, &[&["-q", "--fail-on", "fail"], arguments].concat(), "b.tar.gz")
     };
     let run =
-        all(&lab, &[]).exits(8).says("gate: 3 failed checks without a waiver, 1 with one, 0 not verifiable");
+        all(&lab, &[]).exits(8).says("gate: 5 failed checks without a waiver, 1 with one, 0 not verifiable");
     assert_eq!(run.stdout.lines().count(), 1, "the bundle is there");
-    all(&lab, &["--ignore-waivers"]).exits(8).says("4 failed checks without a waiver, 0 with one");
+    all(&lab, &["--ignore-waivers"]).exits(8).says("6 failed checks without a waiver, 0 with one");
     let gate = ["--fail-on", "fail"];
-    show(&lab, &gate).exits(8).says("gate: 3 failed checks without a waiver, 1 with one");
+    show(&lab, &gate).exits(8).says("gate: 5 failed checks without a waiver, 1 with one");
     show(&lab, &[&gate[..], &["--rule", "branch-protection"]].concat())
         .exits(8)
-        .says("1 failed check without");
+        .says("2 failed checks without");
     show(&lab, &[&gate[..], &["--subject", "acme/web"]].concat()).exits(0);
     show(&lab, &[&gate[..], &["--subject", "acme/bare", "--rule", "branch-protection"]].concat()).exits(0);
     let run = show(
@@ -235,8 +236,8 @@ fn a_gate_counts_failures_without_a_waiver() {
     );
     assert!(!run.exits(8).stdout.contains("waive"));
     // Everything is accepted: the gate is met, and nothing is green that was not.
-    let owners = waiver("W-2", "acme/bare, acme/poc-1", YEAR).replace("branch-protection", "codeowners");
-    lab.write("waivers.yaml", format!("{}{owners}", waiver("W", "acme/bare, acme/poc-1", YEAR)));
+    let owners = waiver("W-2", "acme/bare, acme/poc-1, acme/poc-2", YEAR).replace("branch-protection", "codeowners-default-rule");
+    lab.write("waivers.yaml", format!("{}{owners}", waiver("W", "acme/bare, acme/poc-1, acme/poc-2", YEAR)));
     all(&lab, &[]).exits(0);
     assert_eq!(Bundle::open(&lab.path("b.tar.gz")).control("CC7.2"), "fail");
     all(&lab, &["--ignore-waivers"]).exits(8);

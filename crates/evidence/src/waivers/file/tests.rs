@@ -122,7 +122,7 @@ fn every_value_is_checked() {
         ("acme/poc-*", "acme/po?", "[0].subjects[1].glob: the pattern has a wildcard that does not exist"),
         ("acme/poc-*", "*/*", "[0].subjects[1].glob: the pattern matches everything"),
         ("{glob:", "{pattern:", "[0].subjects[1]"),
-        ("branch_unprotected", "no_codeowners", "[0].reasons[0]: "),
+        ("branch_unprotected", "codeowners_missing", "[0].reasons[0]: "),
         ("Frozen since 2026-03; migration in Q1", "because", "7:11 [0].reason: the reason has fewer than 10"),
         (
             "Frozen since 2026-03; migration in Q1",
