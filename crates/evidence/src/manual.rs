@@ -132,7 +132,7 @@ pub const VARIABLES: &[Entry] = &[
 pub const FILES: &[Entry] = &[
     Entry {
         name: "./evidence.yaml",
-        commands: &["collect", "upload", "init"],
+        commands: &["collect", "waivers", "upload", "init"],
         text: "The configuration, if `--config` names no other. `upload` reads only its section `upload`.",
     },
     Entry {

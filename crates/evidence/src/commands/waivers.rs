@@ -230,7 +230,8 @@ pub(super) fn block(waiver: &Waiver) -> Safe {
     };
     let word = waivers::state(waiver.record.state);
     let (id, counts) = (Safe::cut(&waiver.record.id), Safe::of(&waiver.counts()));
-    let mut text = safe!("  {style}{word}{style:#}  {BOLD}{id}{BOLD:#}  {counts}\n"; style, word, BOLD, id, counts);
+    let mut text =
+        safe!("  {style}{word}{style:#}  {BOLD}{id}{BOLD:#}  {counts}\n"; style, word, BOLD, id, counts);
     let why = format!("reason: {}", waiver.record.reason);
     let instead = waiver.compensating().map(|instead| format!("instead: {instead}"));
     for line in [waiver.about(), waiver.decision(), why].into_iter().chain(instead) {
@@ -242,7 +243,8 @@ pub(super) fn block(waiver: &Waiver) -> Safe {
 }
 
 fn put(text: &Safe) -> Result<Exit, Error> {
-    match console::stdout().put(text) {
+    let mut out = console::stdout();
+    match out.put(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(Exit::Success),
     }

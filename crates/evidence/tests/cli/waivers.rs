@@ -236,7 +236,8 @@ fn a_gate_counts_failures_without_a_waiver() {
     );
     assert!(!run.exits(8).stdout.contains("waive"));
     // Everything is accepted: the gate is met, and nothing is green that was not.
-    let owners = waiver("W-2", "acme/bare, acme/poc-1, acme/poc-2", YEAR).replace("branch-protection", "codeowners-default-rule");
+    let owners = waiver("W-2", "acme/bare, acme/poc-1, acme/poc-2", YEAR)
+        .replace("branch-protection", "codeowners-default-rule");
     lab.write("waivers.yaml", format!("{}{owners}", waiver("W", "acme/bare, acme/poc-1, acme/poc-2", YEAR)));
     all(&lab, &[]).exits(0);
     assert_eq!(Bundle::open(&lab.path("b.tar.gz")).control("CC7.2"), "fail");

@@ -34,7 +34,14 @@ impl Table {
             check.actual.as_deref().unwrap_or_default(),
             &check.rule,
         ];
-        put(&mut self.0, &safe!("{}| {} |\n", Safe::of(&format!("{:016x}", row.identity)), Safe::joined(cells.map(plain), " | ")))
+        put(
+            &mut self.0,
+            &safe!(
+                "{}| {} |\n",
+                Safe::of(&format!("{:016x}", row.identity)),
+                Safe::joined(cells.map(plain), " | ")
+            ),
+        )
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {

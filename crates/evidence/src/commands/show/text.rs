@@ -177,8 +177,10 @@ impl Group {
         for (begin, subject, actual, identity) in &self.rows {
             let (subject, actual) = (rows.text(*begin, *subject)?, rows.next(*actual)?);
             let line = safe!("  {subject:<width$}  {actual}"; subject, width = width, actual);
-            let mark = waivers.and_then(|waivers| waivers.of(*identity)).map(|waiver| Safe::of(&waiver.mark()));
-            let mark = mark.map(|mark| safe!("  {YELLOW}[{mark}]{YELLOW:#}"; YELLOW, mark)).unwrap_or_default();
+            let mark =
+                waivers.and_then(|waivers| waivers.of(*identity)).map(|waiver| Safe::of(&waiver.mark()));
+            let mark =
+                mark.map(|mark| safe!("  {YELLOW}[{mark}]{YELLOW:#}"; YELLOW, mark)).unwrap_or_default();
             out.put(&safe!("{}{mark}\n", line.trimmed(); mark))?;
         }
         let Some(Finding { remediation, page, .. }) = finding else { return Ok(()) };
