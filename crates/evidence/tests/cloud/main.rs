@@ -61,6 +61,7 @@ const PERMISSIONS: [&str; 8] = [
 /// An account that passes every check, and a user who may read it.
 fn good() -> Cloud {
     Cloud::new(ACCOUNT)
+        .organization_account(ACCOUNT, "ACTIVE")
         .principal(Principal::user(KEY, SECRET, USER).allow(PERMISSIONS))
         .password_policy(PasswordPolicy::new(14))
         .trail(Trail::new("main", "eu-central-1").multi_region(true).validation(true))

@@ -54,9 +54,9 @@ fn without_the_permission_only_the_number_is_unknown() {
     assert_eq!(scope(cloud, TWO_REGIONS), (Scope::Chosen, 2, None, 0));
 }
 
-/// The organization of [`sentence`]: this account, the member of `tests/cloud/accounts.rs`, and one that is closed.
+/// An organization with two more accounts, one of them closed.
 fn organization(cloud: Cloud) -> Cloud {
-    let members = [(ACCOUNT, "ACTIVE"), (MEMBER, "ACTIVE"), ("999900001111", "SUSPENDED")];
+    let members = [(MEMBER, "ACTIVE"), ("999900001111", "SUSPENDED")];
     members.into_iter().fold(cloud, |cloud, (account, state)| cloud.organization_account(account, state))
 }
 
@@ -76,10 +76,13 @@ fn sentence(cloud: Cloud, lines: &[&str]) -> (Scope, String, Vec<String>) {
 #[test]
 fn the_accounts_of_the_organization_are_in_the_population() {
     let every = format!("regions: [{}]", ENABLED.join(", "));
-    // In no organization, this account is all there is.
-    let (scope, text, outside) = sentence(good(), &[&every]);
-    assert_eq!((scope, outside.len()), (Scope::Whole, 0));
-    assert_eq!(text, format!("all 17 enabled regions of {ACCOUNT}"));
+    // In no organization, or alone in one, this account is all there is.
+    let alone = Cloud::new(ACCOUNT).principal(Principal::user(KEY, SECRET, USER).allow(PERMISSIONS));
+    for cloud in [alone, good()] {
+        let (scope, text, outside) = sentence(cloud, &[&every]);
+        assert_eq!((scope, outside.len()), (Scope::Whole, 0));
+        assert_eq!(text, format!("all 17 enabled regions of {ACCOUNT}"));
+    }
     let (scope, text, outside) = sentence(organization(good()), &[&every]);
     assert_eq!((scope, outside), (Scope::Chosen, vec![MEMBER.to_string()]));
     let whose = format!("{ACCOUNT} (1 of 2 active accounts of the organization)");

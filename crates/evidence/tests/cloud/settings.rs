@@ -104,7 +104,7 @@ fn with_one_control_only_its_calls_are_made() {
     assert_eq!(collected.names(), ["account_summary.json", "password_policy.json"]);
     assert_eq!(collected.population, Some((Some(1), 0, 1, String::new())));
     assert_eq!(collected.observed, 1);
-    assert_eq!(asked(&server).len(), 3);
+    assert_eq!(asked(&server).len(), 4);
     server.clear_log();
     let collected = collect(&server, &["regions: [eu-central-1, us-east-1]", "controls: [CC7.2]"]);
     assert_eq!(collected.of("password-policy"), []);

@@ -201,12 +201,13 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 waivers,
                 framework,
                 controls,
+                settings,
                 sources,
                 bundle,
                 upload,
             } = config;
             format!(
-                "{prepared_by:?} {waivers:?} {framework:?} {controls:?} {sources:?} {bundle:?} {upload:?}"
+                "{prepared_by:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

@@ -184,7 +184,7 @@ impl Group {
             out.put(&safe!("{}{mark}\n", line.trimmed(); mark))?;
         }
         let Some(Finding { remediation, page, .. }) = finding else { return Ok(()) };
-        let remediation = Safe::from(*remediation);
+        let remediation = Safe::of(remediation);
         for (index, line) in remediation.filled(LINE_WIDTH - ARROW.len()).into_iter().enumerate() {
             out.put(&safe!("{}{line}\n", if index == 0 { ARROW } else { BELOW }; line))?;
         }

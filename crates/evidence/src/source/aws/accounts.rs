@@ -208,7 +208,8 @@ mod tests {
             requests: Vec::new(),
         };
         // (the organization's accounts, those that are read, all of them, words)
-        let table: [(Option<&[&str]>, &[&str], bool, &str); 6] = [
+        type Case<'a> = (Option<&'a [&'a str]>, &'a [&'a str], bool, &'a str);
+        let table: [Case<'_>; 6] = [
             (None, &["1"], false, " (further accounts of its organization: not known)"),
             (Some(&[]), &["1"], true, ""),
             (Some(&[]), &["1", "2"], false, ""),

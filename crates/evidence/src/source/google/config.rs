@@ -6,13 +6,12 @@ use std::time::Duration;
 use url::Url;
 
 use super::names::{MY_CUSTOMER, NAME, is_address, is_customer, is_domain};
-use crate::config::controls::{self, controls_of, served_by};
+use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::altcloud as rules;
-use evidence_rules::framework::Control;
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -41,6 +40,8 @@ pub struct AltCloudConfig {
     pub admin_email: String,
     /// `domains`, in lower case; empty for the whole customer.
     pub domains: Vec<String>,
+    /// The numbers that its rules judge by.
+    pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
@@ -99,11 +100,11 @@ static SECTION: Section = Section::new(
     &[&MODE, &CREDENTIALS_ENV, &CUSTOMER_ID, &ADMIN_EMAIL, &DOMAINS, &CONTROLS, &TIMEOUT_SECONDS, &API_URL],
 );
 
-/// The workspace; `controls` is the top-level list, if it is valid.
+/// The workspace.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
@@ -118,11 +119,12 @@ pub(super) fn decode(
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
     Some(Arc::new(AltCloudConfig {
+        rule_settings: applied.settings.clone(),
         credentials_env: credentials_env?.value,
         customer_id: customer_id?,
         admin_email: admin_email?,

@@ -15,7 +15,7 @@ use super::config::AltCloudConfig;
 use super::host::access::Access;
 use super::host::answer::says_scopes;
 use super::host::api::Host;
-use super::host::dialect::TokenExchange;
+use super::host::dialect::{DirectoryApi, TokenExchange};
 use super::host::listing::{ListingError, Period};
 use super::host::scopes::OAuthScope;
 use super::host::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
@@ -31,7 +31,7 @@ use crate::env::Env;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Client, ClientSettings, Proxy};
+use evidence_http::{Anonymous, Client, ClientSettings, Dialect, Proxy};
 
 /// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -91,7 +91,7 @@ fn access(
     account: ServiceAccount,
     surroundings: &Surroundings,
 ) -> Result<Access, ConnectError> {
-    let client = |plain: bool| {
+    let client = |dialect: Arc<dyn Dialect>, plain: bool| {
         let settings = ClientSettings {
             timeout: config.timeout,
             max_concurrency: CONCURRENCY,
@@ -103,13 +103,13 @@ fn access(
         };
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
-        Client::new(settings, Arc::new(TokenExchange), clock, watch).map_err(|text| ConnectError {
+        Client::new(settings, dialect, Arc::new(Anonymous), clock, watch).map_err(|text| ConnectError {
             kind: ConnectErrorKind::Configuration,
             ..connection(text, Vec::new())
         })
     };
-    let exchange = client(account.token_uri.scheme() == "http")?;
-    let api = client(config.api_url.scheme() == "http")?;
+    let exchange = client(Arc::new(TokenExchange), account.token_uri.scheme() == "http")?;
+    let api = client(Arc::new(DirectoryApi), config.api_url.scheme() == "http")?;
     let clock = surroundings.env.clock.clone();
     Ok(Access::new(
         account,

@@ -30,7 +30,6 @@ const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 /// A host: one service at one address.
 pub(crate) struct Host {
     client: Client,
-    login: Arc<Login>,
     endpoint: ServiceEndpoint,
     region: Region,
     account: Arc<OnceLock<String>>,
@@ -79,16 +78,18 @@ impl Hosts {
         let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
         let endpoint = ServiceEndpoint::new(Service::Sts, home, address.as_ref())
             .ok_or_else(|| format!("the address of {home} is not known"))?;
-        let login = Arc::new(Login::new(credentials, None));
-        let dialect =
-            CloudDialect { login: Arc::clone(&login), endpoint: endpoint.clone(), skew: Arc::clone(&skew) };
+        let login = Arc::new(Login::fixed(credentials));
+        let dialect = Arc::new(CloudDialect {
+            login: Arc::clone(&login),
+            endpoint: endpoint.clone(),
+            skew: Arc::clone(&skew),
+        });
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
-        let client = Client::new(settings, Arc::new(dialect), clock, watch)?;
+        let client = Client::new(settings, dialect.clone(), dialect, clock, watch)?;
         let account = Arc::<OnceLock<String>>::default();
-        let (first_login, first_account) = (Arc::clone(&login), Arc::clone(&account));
-        let first =
-            Host { client, login: first_login, endpoint, region: home.clone(), account: first_account };
+        let first_account = Arc::clone(&account);
+        let first = Host { client, endpoint, region: home.clone(), account: first_account };
         let env = &surroundings.env;
         let began = Began { at: env.started(), is_fixed: env.is_reproducible() };
         Ok(Hosts { first: Arc::new(first), login, skew, began, address, account, others: Mutex::default() })
@@ -116,9 +117,9 @@ impl Hosts {
         region: &Region,
     ) -> Host {
         let (login, endpoint, skew) = (Arc::clone(login), endpoint.clone(), Arc::clone(&self.skew));
-        let dialect = CloudDialect { login: Arc::clone(&login), endpoint: endpoint.clone(), skew };
-        let client = self.first.client.sibling(Arc::new(dialect));
-        Host { client, login, endpoint, region: region.clone(), account: Arc::clone(account) }
+        let dialect = Arc::new(CloudDialect { login, endpoint: endpoint.clone(), skew });
+        let client = self.first.client.sibling(dialect.clone(), dialect);
+        Host { client, endpoint, region: region.clone(), account: Arc::clone(account) }
     }
 
     /// The STS host, which identifies the credentials.
@@ -191,7 +192,6 @@ impl Host {
         question: &[(&str, Value)],
         subject: Option<&str>,
     ) -> Result<Answered<T>, CallError> {
-        self.login.renew().await?;
         let label = match action.is_regional() {
             true => format!("{} {}", action.permission(), self.region),
             false => action.permission().to_string(),

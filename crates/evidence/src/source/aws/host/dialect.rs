@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
 use super::answer::{self, BodyForm, ErrorDocument};
@@ -14,7 +16,7 @@ use super::endpoint::ServiceEndpoint;
 use super::login::Login;
 use evidence_http::quota::QuotaReading;
 use evidence_http::retry::{Class, http_date, retry_after_seconds};
-use evidence_http::{Answer, Dialect, Meaning, Request};
+use evidence_http::{Answer, CallError, Credential, Dialect, Meaning, Request};
 
 /// The clock difference, in seconds, from which a refusal is attributed to the clock. The provider tolerates five
 /// minutes, in some services fifteen.
@@ -33,6 +35,11 @@ impl Skew {
     /// The learned offset in seconds: positive if this machine's clock is behind, zero if nothing was learned.
     pub(crate) fn seconds(&self) -> i64 {
         self.offset.load(Ordering::Relaxed)
+    }
+
+    /// A time of this machine as the provider's clock would show it, as far as their difference is known.
+    pub(crate) fn by_provider(&self, time: Timestamp) -> Timestamp {
+        time.checked_add(SignedDuration::from_secs(self.seconds())).unwrap_or(time)
     }
 
     /// Sets the offset from a refusal's `Date`, if it shows that the clock is wrong.
@@ -63,11 +70,18 @@ pub(crate) struct CloudDialect {
     pub(crate) skew: Arc<Skew>,
 }
 
-impl Dialect for CloudDialect {
-    fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
-        self.login.credentials().sign(request, &self.endpoint, time(now, self.skew.seconds()))
+impl Credential for CloudDialect {
+    fn ready(&self) -> BoxFuture<'_, Result<(), CallError>> {
+        self.login.ensure().boxed()
     }
 
+    fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
+        let credentials = self.login.value().ok_or("there are no credentials to sign with")?;
+        credentials.sign(request, &self.endpoint, time(now, self.skew.seconds()))
+    }
+}
+
+impl Dialect for CloudDialect {
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
         let body = answer.body.unwrap_or_default();
         let form = answer::form(body);
@@ -118,7 +132,7 @@ mod tests {
         let endpoint =
             ServiceEndpoint::new(Service::Iam, &Region::new("eu-central-1").unwrap(), None).unwrap();
         let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
-        CloudDialect { login: Arc::new(Login::new(credentials, None)), endpoint, skew: Arc::default() }
+        CloudDialect { login: Arc::new(Login::fixed(credentials)), endpoint, skew: Arc::default() }
     }
 
     fn understand(

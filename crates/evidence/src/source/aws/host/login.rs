@@ -1,91 +1,65 @@
-//! The credentials for a host: those in the variables, or a role's, which expire and are renewed in time.
+//! The credentials for the hosts of one account: those in the variables, or a role's, which expire and are renewed in
+//! time.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex as StateMutex, PoisonError};
+use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::Mutex;
+use jiff::{SignedDuration, Timestamp};
 
 use super::sign::Credentials;
-use evidence_http::CallError;
+use evidence_http::{CallError, Lease, RenewalTerms};
 use evidence_screen::Screen;
 
-/// How many seconds before they expire credentials are renewed: longer than a request with its retries takes.
-const MARGIN: i64 = 300;
+/// Credentials are renewed five minutes before they expire: longer than a request with its retries takes. A refusal is
+/// final, since the provider names expired credentials as the cause of no other refusal.
+const TERMS: RenewalTerms =
+    RenewalTerms { before_end: SignedDuration::from_mins(5), after_pause: None, refusals: 0 };
 
 /// The credentials for all hosts of one account.
-pub(crate) struct Login {
-    credentials: StateMutex<Credentials>,
-    renewal: Option<Renewal>,
-    /// How many seconds before expiry to renew. After a failed attempt it is 0: the next attempt is at expiry.
-    margin: AtomicI64,
-    /// Allows one renewal at a time; other requests wait for its result.
-    turn: Mutex<()>,
-}
+pub(crate) type Login = evidence_http::Login<Credentials>;
 
 /// The source of new credentials.
 pub(crate) struct Renewal {
     /// Requests new credentials.
     pub(crate) ask: Box<dyn Fn() -> BoxFuture<'static, Result<Credentials, CallError>> + Send + Sync>,
-    /// The provider's time, which decides about expiry, in seconds since 1970.
-    pub(crate) now: Box<dyn Fn() -> i64 + Send + Sync>,
+    /// The provider's time, which decides about expiry.
+    pub(crate) now: Box<dyn Fn() -> Timestamp + Send + Sync>,
     /// The screen must learn new secrets too.
     pub(crate) screen: Arc<Screen>,
 }
 
-impl Login {
-    /// A login with these credentials. Without a renewal, they are used as long as they last.
-    pub(crate) fn new(credentials: Credentials, renewal: Option<Renewal>) -> Login {
-        let (credentials, margin) = (StateMutex::new(credentials), AtomicI64::new(MARGIN));
-        Login { credentials, renewal, margin, turn: Mutex::new(()) }
+impl Renewal {
+    /// A login that begins with these credentials.
+    pub(crate) fn login(self, first: Credentials) -> Login {
+        Login::renewed(TERMS, Box::new(self)).starting_with(lease(first))
     }
+}
 
-    /// The current credentials.
-    pub(crate) fn credentials(&self) -> Credentials {
-        self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Ensures that the credentials last for the next request.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the credentials have expired and cannot be renewed.
-    pub(crate) async fn renew(&self) -> Result<(), CallError> {
-        let Some(renewal) = self.renewal.as_ref().filter(|renewal| self.is_time(renewal)) else {
-            return Ok(());
-        };
-        let _turn = self.turn.lock().await;
-        if !self.is_time(renewal) {
-            return Ok(());
+impl evidence_http::Renewal<Credentials> for Renewal {
+    fn renew(&self) -> BoxFuture<'_, Result<Lease<Credentials>, CallError>> {
+        async {
+            let credentials = (self.ask)().await?;
+            self.screen.learn(credentials.secrets());
+            Ok(lease(credentials))
         }
-        match (renewal.ask)().await {
-            Ok(credentials) => {
-                renewal.screen.learn(credentials.secrets());
-                self.margin.store(MARGIN, Ordering::Relaxed);
-                *self.credentials.lock().unwrap_or_else(PoisonError::into_inner) = credentials;
-                Ok(())
-            }
-            Err(error) => {
-                // The current credentials are still valid: try again when they expire.
-                let ended = self.margin.swap(0, Ordering::Relaxed) == 0;
-                if ended { Err(error) } else { Ok(()) }
-            }
-        }
+        .boxed()
     }
 
-    /// Whether to renew the credentials now.
-    fn is_time(&self, renewal: &Renewal) -> bool {
-        let left = self.credentials().expires().map(|end| end.as_second().saturating_sub((renewal.now)()));
-        left.is_some_and(|left| left <= self.margin.load(Ordering::Relaxed))
+    fn now(&self) -> Timestamp {
+        (self.now)()
     }
+}
+
+fn lease(credentials: Credentials) -> Lease<Credentials> {
+    Lease { expires: credentials.expires(), value: credentials }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
-
-    use futures_util::FutureExt as _;
-    use jiff::Timestamp;
+    use std::sync::Mutex as StateMutex;
+    use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
     use evidence_http::{FailureKind, RequestFailure};
@@ -112,17 +86,17 @@ mod tests {
         };
         let renewal = Renewal {
             ask: Box::new(ask),
-            now: Box::new(move || now.load(Ordering::Relaxed)),
+            now: Box::new(move || Timestamp::from_second(now.load(Ordering::Relaxed)).unwrap()),
             screen: Arc::new(Screen::new(&[])),
         };
-        (Login::new(credentials("FIRST", end), Some(renewal)), time, asked)
+        (renewal.login(credentials("FIRST", end)), time, asked)
     }
 
     /// The access key id in use at a time, or `None` if the credentials have expired.
     fn at(login: &Login, time: &AtomicI64, seconds: i64) -> Option<String> {
         time.store(seconds, Ordering::Relaxed);
-        let renewed = login.renew().now_or_never().unwrap();
-        renewed.ok().map(|()| login.credentials().access_key_id().to_string())
+        let renewed = login.ensure().now_or_never().unwrap();
+        renewed.ok().map(|()| login.value().unwrap().access_key_id().to_string())
     }
 
     #[test]
@@ -148,7 +122,7 @@ mod tests {
     #[test]
     fn credentials_without_an_end_are_never_renewed() {
         let (login, time, asked) = login(None, Vec::new());
-        assert_eq!(at(&login, &time, i64::MAX).as_deref(), Some("FIRST"));
+        assert_eq!(at(&login, &time, 200_000_000_000).as_deref(), Some("FIRST"));
         assert_eq!(asked.load(Ordering::Relaxed), 0);
     }
 }

@@ -10,7 +10,7 @@ use super::action::{Action, SMALL_LIMIT};
 use super::api::{Host, Hosts};
 use super::compare::differs;
 use super::endpoint::{Protocol, Service};
-use super::login::{Login, Renewal};
+use super::login::Renewal;
 use super::sign::Credentials;
 use super::xml::{self, Element, field, required, required_text};
 use crate::source::Surroundings;
@@ -152,8 +152,8 @@ pub(crate) async fn assume(
         async move { assume_role(&sts, &role).await }.boxed()
     };
     let (skew, clock) = (hosts.shared_skew(), surroundings.env.clock.clone());
-    let now = move || clock.now().as_second().saturating_add(skew.seconds());
+    let now = move || skew.by_provider(clock.now());
     let screen = Arc::clone(&surroundings.screen);
     let renewal = Renewal { ask: Box::new(ask), now: Box::new(now), screen };
-    Ok(hosts.with_login(Login::new(credentials, Some(renewal))))
+    Ok(hosts.with_login(renewal.login(credentials)))
 }

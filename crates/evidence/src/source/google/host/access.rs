@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::answer::says_time;
 use super::assertion::assertion;
-use super::dialect::Bearer;
+use super::dialect::DirectoryApi;
 use super::listing::ListingError;
 use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
@@ -22,7 +22,9 @@ use super::token::{TOKEN, TokenAnswer};
 use crate::env::Clock;
 use crate::source::google::names::NAME;
 use evidence_http::retry::{Class, http_date};
-use evidence_http::{self, Answered, Call, Client, FailureKind, GivenUp, Refused, Request, RequestFailure};
+use evidence_http::{
+    self, Answered, Call, Client, FailureKind, GivenUp, Login, Refused, Request, RequestFailure, bearer,
+};
 use evidence_screen::Screen;
 
 /// The grant type (RFC 7523), form-encoded.
@@ -206,8 +208,9 @@ impl Access {
                 "the token has characters that a header cannot hold".to_string(),
             ))
         };
-        let dialect = Arc::new(Bearer::new(&token).ok_or_else(bad)?);
-        let client = |scope: &OAuthScope| (*scope, Arc::new(self.api.sibling(dialect.clone())));
+        let credential = Arc::new(Login::fixed(bearer(&token).ok_or_else(bad)?));
+        let sibling = || self.api.sibling(Arc::new(DirectoryApi), credential.clone());
+        let client = |scope: &OAuthScope| (*scope, Arc::new(sibling()));
         let clients: Vec<_> = scopes.iter().map(client).collect();
         self.made.lock().unwrap_or_else(PoisonError::into_inner).extend(clients.iter().cloned());
         Ok(Grant { number, until, clients })

@@ -1,34 +1,17 @@
-//! The provider's protocol: a bearer token for the API, none for the exchange. This module parses an answer, and
-//! `answer` classifies it. It sends nothing.
+//! The provider's protocol, of the API and of the exchange. This module parses an answer, and `answer` classifies it. It
+//! sends nothing.
 
-use jiff::Timestamp;
-use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::Value;
 
 use super::answer::{classify, classify_exchange, code};
 use evidence_http::quota::QuotaReading;
 use evidence_http::retry::{http_date, retry_after_seconds};
-use evidence_http::{Answer, Dialect, Meaning, Request, single_line};
+use evidence_http::{Answer, Dialect, Meaning, single_line};
 
-/// Authenticates to the API with one access token.
-pub(crate) struct Bearer(HeaderValue);
+/// The API.
+pub(crate) struct DirectoryApi;
 
-impl Bearer {
-    /// A dialect with `token`; `None` if it is not a valid header value.
-    pub(crate) fn new(token: &str) -> Option<Bearer> {
-        let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
-        // Keeps every layer below from printing it.
-        header.set_sensitive(true);
-        Some(Bearer(header))
-    }
-}
-
-impl Dialect for Bearer {
-    fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
-        request.headers.insert(AUTHORIZATION, self.0.clone());
-        Ok(())
-    }
-
+impl Dialect for DirectoryApi {
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
         let is_json = is_json(answer);
         let document = document(answer, is_json);
@@ -45,10 +28,6 @@ impl Dialect for Bearer {
 pub(crate) struct TokenExchange;
 
 impl Dialect for TokenExchange {
-    fn authorize(&self, _request: &mut Request, _now: Timestamp) -> Result<(), String> {
-        Ok(())
-    }
-
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
         let is_json = is_json(answer);
         let document = document(answer, is_json);
