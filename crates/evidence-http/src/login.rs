@@ -34,7 +34,8 @@ pub trait Renewal<T>: Send + Sync {
 /// When to renew.
 #[derive(Debug, Clone, Copy)]
 pub struct RenewalTerms {
-    /// How long before the end, at most half of the lifetime: longer than a request with its retries takes.
+    /// How long before the end, for a renewed value at most half of its lifetime: longer than a request with its retries
+    /// takes.
     pub before_end: SignedDuration,
     /// After how long a time without a request, for example a pause for a limit or a suspended machine.
     pub after_pause: Option<SignedDuration>,
@@ -86,11 +87,18 @@ enum Need {
     Now,
 }
 
+impl<T> Lease<T> {
+    /// When to renew it, this long before its end.
+    fn due(&self, before_end: SignedDuration) -> Option<Timestamp> {
+        self.expires.map(|end| end.checked_sub(before_end).unwrap_or(end))
+    }
+}
+
 impl<T: Clone + Send + Sync> Login<T> {
     /// A value that is never renewed.
     pub fn fixed(value: T) -> Login<T> {
         let login = Login { renewing: None, ..Login::empty() };
-        login.lock().hold(Lease { value, expires: None }, Timestamp::MIN, SignedDuration::ZERO);
+        login.lock().hold(Lease { value, expires: None }, None, Timestamp::MIN);
         login
     }
 
@@ -108,7 +116,9 @@ impl<T: Clone + Send + Sync> Login<T> {
     #[must_use]
     pub fn starting_with(self, lease: Lease<T>) -> Login<T> {
         if let Some((terms, renewal)) = &self.renewing {
-            self.lock().hold(lease, renewal.now(), terms.before_end);
+            // It may have been obtained long ago, so nothing is known of its whole life.
+            let due = lease.due(terms.before_end);
+            self.lock().hold(lease, due, renewal.now());
         }
         self
     }
@@ -156,7 +166,9 @@ impl<T: Clone + Send + Sync> Login<T> {
         state.tried += 1;
         match renewed {
             Ok(lease) => {
-                state.hold(lease, now, terms.before_end);
+                let lifetime = lease.expires.map_or(SignedDuration::MAX, |end| end.duration_since(now));
+                let due = lease.due(terms.before_end.min(lifetime.max(SignedDuration::ZERO) / 2));
+                state.hold(lease, due, now);
                 Ok(())
             }
             Err(_) if need == Need::Soon => {
@@ -200,11 +212,7 @@ impl<T: Clone + Send + Sync> Login<T> {
 }
 
 impl<T> State<T> {
-    fn hold(&mut self, lease: Lease<T>, now: Timestamp, before_end: SignedDuration) {
-        let due = lease.expires.map(|end| {
-            let lifetime = end.duration_since(now).max(SignedDuration::ZERO);
-            end.checked_sub(before_end.min(lifetime / 2)).unwrap_or(end)
-        });
+    fn hold(&mut self, lease: Lease<T>, due: Option<Timestamp>, now: Timestamp) {
         self.held = Some(Held { lease, due, used: now, standing: Standing::New });
         self.failure = None;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufReader, Read, Seek, Write};
 
-use evidence_bundle::path::{REPORT, REQUIRED};
+use evidence_bundle::path::{REPORT, REQUIRED, WAIVERS};
 use evidence_bundle::read::Sink;
 use sha2::{Digest as _, Sha256};
 
@@ -77,7 +77,7 @@ impl<F: Read + Write + Seek> Kept<F> {
 impl<F: Read + Write + Seek> Sink for Kept<F> {
     fn file(&mut self, path: &str, _: u64) -> io::Result<bool> {
         let is_report = path == REPORT;
-        if !is_report && !REQUIRED.contains(&path) {
+        if !is_report && path != WAIVERS && !REQUIRED.contains(&path) {
             return Ok(false);
         }
         if is_report {

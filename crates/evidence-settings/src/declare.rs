@@ -133,6 +133,13 @@ pub enum Shape {
         /// The keys of each mapping.
         section: &'static Section,
     },
+    /// A text of a format, or a mapping with declared keys.
+    TextOr {
+        /// The format of the text.
+        of: Format,
+        /// The keys of the mapping.
+        section: &'static Section,
+    },
     /// The text `*`, or a list of texts that is not empty.
     EverythingOr(Format),
     /// A mapping of free names to free texts.
@@ -423,9 +430,10 @@ impl Shape {
     /// The section of this key: the only one, or that of each list item.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
-            Shape::Section(section) | Shape::Sections(section) | Shape::Entries { section, .. } => {
-                Some(section)
-            }
+            Shape::Section(section)
+            | Shape::Sections(section)
+            | Shape::Entries { section, .. }
+            | Shape::TextOr { section, .. } => Some(section),
             _ => None,
         }
     }

@@ -50,6 +50,7 @@ fn of_shape(shape: &Shape) -> String {
         Shape::Seconds { maximum } => format!("number, up to {maximum}"),
         Shape::List { of, .. } => format!("list of {}", of_format(*of)),
         Shape::Entries { of, .. } => format!("list of {} or of mappings, see below", of_format(*of)),
+        Shape::TextOr { of, .. } => format!("{} or mapping, see below", of_format(*of)),
         Shape::EverythingOr(of) => format!("`\"*\"`, or a list of {}", of_format(*of)),
         Shape::Tags => "mapping of text to text".to_owned(),
         Shape::Section(_) => "mapping, see below".to_owned(),

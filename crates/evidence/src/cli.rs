@@ -46,6 +46,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Verify a bundle, then draw a sample that anyone can reproduce from the same seed.
     Sample(SampleArgs),
+    /// Check a file of waivers, or list the waivers of a bundle: failures that management accepts.
+    Waivers(WaiversArgs),
     /// Write the verifier page: one HTML file that verifies bundles offline in a browser.
     Verifier(VerifierArgs),
     /// Upload a bundle to an evidence platform, which verifies it.
@@ -85,6 +87,12 @@ pub struct CollectArgs {
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
+    /// End with code 8 if checks fail without a waiver. With not-verifiable, checks that could not be verified count too.
+    #[arg(long, value_enum, value_name = "STATUS")]
+    pub fail_on: Option<FailOn>,
+    /// Count failures with a waiver too for --fail-on.
+    #[arg(long)]
+    pub ignore_waivers: bool,
     /// Make the same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
     #[arg(long)]
     pub reproducible: bool,
@@ -194,6 +202,70 @@ pub struct ShowArgs {
     /// Also list the checks that passed or do not apply. JSON and CSV always list them.
     #[arg(long, conflicts_with = "status")]
     pub all: bool,
+    /// End with code 8 if one of these checks fails without a waiver. With not-verifiable, checks that could not be verified
+    /// count too.
+    #[arg(long, value_enum, value_name = "STATUS")]
+    pub fail_on: Option<FailOn>,
+    /// Show the results as if there were no waivers, and count every failure.
+    #[arg(long)]
+    pub ignore_waivers: bool,
+}
+
+/// What makes a gate fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A check that fails without a waiver
+    Fail,
+    /// The same, or a check that could not be verified
+    NotVerifiable,
+}
+
+/// `evidence waivers`
+#[derive(Debug, Args)]
+pub struct WaiversArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: WaiversCommand,
+}
+
+/// What to do about waivers.
+#[derive(Debug, Subcommand)]
+pub enum WaiversCommand {
+    /// Check the file of waivers that the configuration names, and list what ends within 30 days.
+    Check(WaiversCheckArgs),
+    /// Verify a bundle, then list its waivers.
+    List(WaiversListArgs),
+}
+
+/// `evidence waivers check`
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "The configuration is the one in --config, or else ./evidence.yaml. With a bundle, the waivers are applied to its \
+     checks as of today; the bundle is verified first.\n\n",
+    trust_help!()
+))]
+pub struct WaiversCheckArgs {
+    /// A bundle: shows what would apply to its checks.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: Option<PathBuf>,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+}
+
+/// `evidence waivers list`
+#[derive(Debug, Args)]
+#[command(after_help = trust_help!())]
+pub struct WaiversListArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which checks count: an empty list means all, several entries mean any of them.
@@ -400,6 +472,8 @@ pub enum SchemaOf {
     Normalized,
     /// derived/hints.json
     Hints,
+    /// derived/waivers.json
+    Waivers,
 }
 
 /// `evidence completions`

@@ -19,6 +19,8 @@ pub enum Exit {
     Upload,
     /// `verify`: the bundle was not signed by a trusted key, or was changed.
     NotVerified,
+    /// Two bundles differ, or a gate given by `--fail-on` is not met.
+    Differs,
     /// Ctrl-C.
     Interrupted,
     /// SIGTERM.
@@ -27,7 +29,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every outcome, in the order of the documents.
-    pub const ALL: [Exit; 10] = [
+    pub const ALL: [Exit; 11] = [
         Exit::Success,
         Exit::Configuration,
         Exit::Connection,
@@ -36,6 +38,7 @@ impl Exit {
         Exit::Bundle,
         Exit::Upload,
         Exit::NotVerified,
+        Exit::Differs,
         Exit::Interrupted,
         Exit::Terminated,
     ];
@@ -51,6 +54,7 @@ impl Exit {
             Exit::Bundle => 5,
             Exit::Upload => 6,
             Exit::NotVerified => 7,
+            Exit::Differs => 8,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         }
@@ -67,6 +71,7 @@ impl Exit {
             Exit::Bundle => "bundle",
             Exit::Upload => "upload",
             Exit::NotVerified => "not verified",
+            Exit::Differs => "differs",
             Exit::Interrupted => "interrupted",
             Exit::Terminated => "terminated",
         }
@@ -100,6 +105,9 @@ impl Exit {
                 "`verify`, `show`, `sample`, `report`: the bundle, or with `--signature` the file, is not what a trusted \
                  key signed, or does not meet your expectations."
             }
+            Exit::Differs => {
+                "Differs, or a gate given by `--fail-on` is not met. Only with that option; the codes 1 to 7 take precedence."
+            }
             Exit::Interrupted => "Ctrl-C (SIGINT); on Windows also Ctrl-Break.",
             Exit::Terminated => "SIGTERM; on Windows a closed console window.",
         }
@@ -129,6 +137,7 @@ impl Exit {
             Exit::NotVerified => {
                 "Do not rely on the bundle. Ask the sender, and check that you have the right key."
             }
+            Exit::Differs => "Read what differs or fails, and repair it or record a waiver.",
             Exit::Interrupted | Exit::Terminated => {
                 "Run again, with `--resume` if `revalidate: true` is set."
             }

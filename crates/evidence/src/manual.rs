@@ -24,7 +24,7 @@ pub struct Example {
 }
 
 /// The commands that trust keys.
-const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "upload"];
+const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "waivers", "upload"];
 const COLLECT: &[&str] = &["collect"];
 const SENDING: &[&str] = &["collect", "upload"];
 /// Every command.
@@ -34,6 +34,7 @@ pub const EVERY: &[&str] = &[
     "show",
     "report",
     "sample",
+    "waivers",
     "verifier",
     "upload",
     "init",
@@ -131,7 +132,7 @@ pub const VARIABLES: &[Entry] = &[
 pub const FILES: &[Entry] = &[
     Entry {
         name: "./evidence.yaml",
-        commands: &["collect", "upload", "init"],
+        commands: &["collect", "waivers", "upload", "init"],
         text: "The configuration, if `--config` names no other. `upload` reads only its section `upload`.",
     },
     Entry {
@@ -268,6 +269,17 @@ pub fn examples(command: &str) -> &'static [Example] {
                 )]
             }
         }
+        "waivers" => {
+            const {
+                &[
+                    example("Check the file that the configuration names.", "evidence waivers check"),
+                    example(
+                        "List the waivers of a bundle.",
+                        "evidence waivers list BUNDLE --public-key signer.pub.pem",
+                    ),
+                ]
+            }
+        }
         "keygen" => {
             const { &[example("Generate a key pair.", "evidence keygen --output acme-signing-key.pem")] }
         }
@@ -282,7 +294,10 @@ pub fn examples(command: &str) -> &'static [Example] {
 pub fn exits(command: &str) -> Vec<Exit> {
     let only: &[Exit] = match command {
         "" | "collect" => &Exit::ALL,
-        "verify" | "show" | "report" | "sample" => &[Exit::Success, Exit::Configuration, Exit::NotVerified],
+        "show" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
+        "verify" | "report" | "sample" | "waivers" => {
+            &[Exit::Success, Exit::Configuration, Exit::NotVerified]
+        }
         "upload" => &[
             Exit::Success,
             Exit::Configuration,

@@ -22,7 +22,8 @@ use crate::document::{
     is_lacking,
 };
 use crate::json::Object;
-use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
+use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE, WAIVERS};
+use crate::waiver::{Checks, NamedCheck, SortedChecks};
 
 /// A document, and the data that it must agree with.
 pub(super) struct Derived<'a> {
@@ -45,6 +46,8 @@ pub(super) struct References {
     pub(super) lacking: u64,
     /// What each source counts.
     pub(super) populations: Vec<SourcePopulation>,
+    /// The checks, if the bundle has waivers.
+    pub(super) checks: Option<SortedChecks>,
 }
 
 impl References {
@@ -56,6 +59,7 @@ impl References {
         self.rules.extend(other.rules);
         self.lacking += other.lacking;
         self.populations.extend(other.populations);
+        self.checks = self.checks.take().or(other.checks);
     }
 
     fn observation(&mut self, source: String, number: u64) {
@@ -78,6 +82,7 @@ impl Derived<'_> {
             NORMALIZED => self.normalized(&mut json, &mut version, &mut references),
             OBSERVATIONS => self.observations(&mut json, &mut version),
             POPULATION => self.population(&mut json, &mut version, &mut references),
+            WAIVERS => self.waivers(&mut json, &mut version),
             _ => self.scope(&mut json, &mut version),
         };
         let read = read.and_then(|()| json.end()).and_then(|()| json.pass(Row::End(self.path)));
@@ -109,6 +114,7 @@ impl Derived<'_> {
         let (mut framework, mut controls) = (None, None);
         let mut summary: Option<Object<Summary>> = None;
         let (mut found, mut ids) = (Judged::default(), Vec::new());
+        found.checks = self.list.position(WAIVERS).map(|_| Checks::default());
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
@@ -143,6 +149,7 @@ impl Derived<'_> {
                 .into());
         }
         references.lacking = found.lacking;
+        references.checks = found.checks.map(Checks::sorted);
         self.complete(found.lacking > 0)
     }
 
@@ -172,6 +179,8 @@ impl Derived<'_> {
         let mut rules = BTreeSet::new();
         found.controls += 1;
         let number = found.controls.to_string();
+        // The identifier of the control may come after its checks.
+        let placeholder = format!("\0{number}");
         json.object(|json, name| match name {
             "id" => json.once(&mut head.id, name),
             "title" => json.once(&mut head.title, name),
@@ -190,6 +199,9 @@ impl Derived<'_> {
                     found.summary.checks.add(check.status);
                     found.lacking += u64::from(is_lacking(check.status, &check.reason));
                     self.source(&check.source)?;
+                    if let Some(checks) = &mut found.checks {
+                        checks.add(named(&placeholder, &check));
+                    }
                     if check.evidence.is_empty() {
                         let detail = format!("the check {} of {} has no evidence", check.rule, check.subject);
                         return Err(self.error(Reason::EvidenceMismatch, detail).into());
@@ -213,6 +225,9 @@ impl Derived<'_> {
         self.there(checks, "checks")?;
         json.pass(Row::ControlEnd(&head))?;
         let ControlHead { id, title, status, reason, criteria, mut expected } = head;
+        if let Some(checks) = &mut found.checks {
+            checks.rename(&placeholder, &id);
+        }
         found.names.note(self.path, &[&id, &title, &reason])?;
         for (rule, criteria) in &criteria {
             found.names.note(self.path, &[&id, rule, &criteria.join(" ")])?;
@@ -352,6 +367,20 @@ struct Judged {
     names: Names,
     /// How many checks lacked something that could not be read.
     lacking: u64,
+    /// The checks, if the bundle has waivers.
+    checks: Option<Checks>,
+}
+
+/// The identity of a check and its result.
+fn named<'a>(control: &'a str, check: &'a Check) -> NamedCheck<'a> {
+    NamedCheck {
+        control,
+        source: &check.source,
+        rule: &check.rule,
+        subject: &check.subject,
+        status: check.status,
+        reason: &check.reason,
+    }
 }
 
 /// The source and the number in the identifier of an observation.
@@ -375,5 +404,7 @@ pub(super) fn object<T: DeserializeOwned, R: Read>(json: &mut Json<'_, R>) -> Re
 
 /// Whether this file is one that [`Derived`] judges.
 pub(super) fn document(path: &str) -> Option<&'static str> {
-    [HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE].into_iter().find(|document| *document == path)
+    [HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE, WAIVERS]
+        .into_iter()
+        .find(|document| *document == path)
 }

@@ -1,6 +1,6 @@
-//! What a manifest says.
+//! What a manifest says, and the document of the waivers, without their long lists.
 
-use crate::document::{ErrorRecord, Excluded, Previous, Warning};
+use crate::document::{ErrorRecord, Excluded, Previous, WaiversFile, WaiversSummary, Warning};
 
 /// How many warnings, excluded artifacts and errors of a manifest to keep each; the rest are counted.
 pub const KEPT_RECORDS: usize = 1_000;
@@ -39,4 +39,13 @@ pub struct ManifestHead {
     pub errors_total: u64,
     /// The bundle before this one, if the signer names one.
     pub previous: Option<Previous>,
+}
+
+/// The waivers of a bundle without their list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaiversHead {
+    /// The file that lists the waivers.
+    pub file: WaiversFile,
+    /// How many failures there are, with a waiver and without.
+    pub summary: WaiversSummary,
 }

@@ -20,17 +20,19 @@ mod run;
 mod sink;
 mod stream;
 mod strict;
+mod waivers;
 
 use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
 
-pub use head::{KEPT_RECORDS, ManifestHead};
+pub use head::{KEPT_RECORDS, ManifestHead, WaiversHead};
 pub use limits::{Expectations, Limits};
 pub use outcome::{Failure, Intact, Judgement, NewerBundle, VerifiedBundle};
 pub use reason::{Reason, VerifyError};
 pub use sink::{ControlHead, Row, Sink};
 pub use stream::{Json, Stop};
+pub use waivers::{MAX_GLOBS, MAX_WAIVERS, WaiverSink, each_waiver};
 
 use crate::checksums::ChecksumList;
 use crate::key::{PublicKey, SIGNATURE_BYTES};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use super::head::ManifestHead;
+use super::head::{ManifestHead, WaiversHead};
 use crate::document::{
     ArtifactRecord, Check, ErrorRecord, Excluded, Hint, Member, ObservationRecord, RunRecord, ScopeRecord,
-    SourcePopulation, Status, Summary, Warning,
+    SourcePopulation, Status, Summary, WaiverMatch, WaiverRecord, Warning,
 };
 
 /// A control without its checks.
@@ -67,6 +67,12 @@ pub enum Row<'a> {
     Member(&'a Member),
     /// `derived/scope.json`.
     Scope(&'a ScopeRecord),
+    /// A check that the next waiver names.
+    WaiverMatch(&'a WaiverMatch),
+    /// A waiver; the checks that it names came before.
+    Waiver(&'a WaiverRecord<()>),
+    /// The waivers without their list, after it.
+    Waivers(&'a WaiversHead),
     /// The document with this path has ended.
     End(&'static str),
 }

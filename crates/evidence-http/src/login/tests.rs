@@ -110,6 +110,14 @@ async fn a_token_of_short_life_is_not_renewed_with_every_request() {
     follows(&it, &[(0, Some("a"), 1), (119, Some("a"), 1), (120, Some("b"), 2), (239, Some("b"), 2)]).await;
 }
 
+/// How long the first one has lived is not known.
+#[tokio::test]
+async fn a_token_from_elsewhere_that_ends_soon_is_renewed_at_once() {
+    let mut it = tested(BUSY, &[Some(("b", 3_600))]);
+    it.login = it.login.starting_with(lease("a", 240));
+    follows(&it, &[(0, Some("b"), 1), (3_299, Some("b"), 1)]).await;
+}
+
 #[tokio::test]
 async fn an_expired_token_is_never_sent() {
     let it = tested(BUSY, &[Some(("a", 600)), None, None, Some(("b", 2_000))]);

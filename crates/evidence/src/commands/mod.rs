@@ -13,6 +13,7 @@ mod trust;
 mod upload;
 mod verifier;
 mod verify;
+mod waivers;
 
 use crate::cli::{Cli, Command};
 use crate::console;
@@ -33,6 +34,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Show(args) => show::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Sample(args) => sample::run(&args, env),
+        Command::Waivers(args) => waivers::run(&args.command, env),
         Command::Verifier(args) => verifier::run(&args),
         Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),

@@ -27,6 +27,7 @@ pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {
         SchemaOf::Run => document::schema(Document::Run),
         SchemaOf::Normalized => document::schema(Document::Normalized),
         SchemaOf::Hints => document::schema(Document::Hints),
+        SchemaOf::Waivers => document::schema(Document::Waivers),
     };
     let mut text = Vec::new();
     document::write_json(&mut text, &schema).map_err(unwritable)?;

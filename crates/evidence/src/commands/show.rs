@@ -18,16 +18,17 @@ use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
 use evidence_os::input;
 use evidence_rules::{reason_of, rule_of};
-use evidence_text::Safe;
+use evidence_text::{Safe, safe, saturating_u64};
+use evidence_view::waivers::WaiversReader;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read,
+    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read, waivers,
 };
 
 use self::row::{Control, Row, Summary};
 use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
-use crate::cli::{CheckFilterArgs, ShowArgs, ShowFormat, StatusName};
+use crate::cli::{CheckFilterArgs, FailOn, ShowArgs, ShowFormat, StatusName};
 use crate::console;
 use crate::env::Env;
 use crate::error::Error;
@@ -35,6 +36,7 @@ use crate::exit::Exit;
 use crate::finding::FindingKey;
 use crate::finding::group::Findings;
 use crate::hint;
+use crate::waivers::Gate;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
@@ -42,10 +44,11 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
     let shown = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let listing = Listing::new(args).map_err(Failure::CannotJudge)?;
-        read(bundle, &trust, &expectations, &Limits::default(), Reader(EachCheck::new(listing)))
+        let reader = Reader { checks: EachCheck::new(listing), waivers: WaiversReader::default() };
+        read(bundle, &trust, &expectations, &Limits::default(), reader)
     });
-    let (bundle, checks) = match shown {
-        Ok((bundle, Reader(checks))) => (bundle, checks),
+    let (bundle, Reader { checks, waivers }) = match shown {
+        Ok(read) => read,
         Err(failure) => {
             let asks_for_json = args.format == ShowFormat::Json;
             verify::print_failure(&args.bundle, "show", &failure, asks_for_json);
@@ -58,17 +61,39 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
             help: "install a newer version of evidence".to_string(),
         });
     }
-    let listing = checks.sink;
+    let mut listing = checks.sink;
+    listing.waivers = waivers.waivers.filter(|_| !args.ignore_waivers);
     if let Some(unknown) = listing.filter.unknown(&listing.heads, &bundle.sources) {
         return Err(unknown_name(&unknown));
     }
     if listing.found == 0 && listing.hidden == 0 && args.format != ShowFormat::Text {
         note_empty();
     }
+    let exit = gate(args, &listing);
     match listing.print(&bundle) {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
-        _ => Ok(Exit::Success),
+        _ => Ok(exit),
+    }
+}
+
+/// The exit code of the gate, if one is given. Says why it is not met.
+fn gate(args: &ShowArgs, listing: &Listing) -> Exit {
+    let Some(fail_on) = args.fail_on else { return Exit::Success };
+    let Listing { failures, waivers, not_verifiable, .. } = listing;
+    let is_waived = |failure: &&u64| {
+        let waiver = waivers.as_ref().and_then(|waivers| waivers.of(**failure));
+        waiver.is_some_and(waivers::Waiver::is_applied)
+    };
+    let waived = saturating_u64(failures.iter().filter(is_waived).count());
+    let failed = saturating_u64(failures.len()).saturating_sub(waived);
+    let gate = Gate { failed, waived, not_verifiable: *not_verifiable };
+    match gate.refusal(fail_on == FailOn::NotVerifiable) {
+        Some(refusal) => {
+            console::note(&safe!("gate: {}\n", Safe::of(&refusal)));
+            Exit::Differs
+        }
+        None => Exit::Success,
     }
 }
 
@@ -128,6 +153,13 @@ struct Listing {
     found: u64,
     /// How many match, but passed or do not apply.
     hidden: u64,
+    /// The identities of the failed checks, if there is a gate.
+    failures: Vec<u64>,
+    not_verifiable: u64,
+    /// The waivers of the bundle, unless they are ignored.
+    waivers: Option<waivers::Waivers>,
+    /// Whether there is a gate.
+    has_gate: bool,
     form: Form,
 }
 
@@ -143,7 +175,7 @@ impl Listing {
         let (form, lists_all) = match args.format {
             ShowFormat::Text => (Form::Text(text::Groups::new()), false),
             ShowFormat::Json => (Form::Json(json::Lines::new()), true),
-            ShowFormat::Csv => (Form::Csv(Box::new(table::Rows::new()?)), true),
+            ShowFormat::Csv => (Form::Csv(Box::new(table::Rows::new())), true),
             ShowFormat::Markdown => (Form::Markdown(markdown::Table::new()), false),
         };
         Ok(Listing {
@@ -155,18 +187,23 @@ impl Listing {
             keys: Keys::default(),
             found: 0,
             hidden: 0,
+            failures: Vec::new(),
+            not_verifiable: 0,
+            waivers: None,
+            has_gate: args.fail_on.is_some(),
             form,
         })
     }
 
     fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
-        let Listing { controls, findings, found, hidden, form, .. } = self;
+        let Listing { controls, findings, found, hidden, waivers, form, .. } = self;
         let findings = findings.worst_first();
-        let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden };
+        let waivers = waivers.as_ref();
+        let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden, waivers };
         match form {
             Form::Text(groups) => groups.print(&summary, &mut console::stdout()),
             Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),
-            Form::Csv(table) => table.print(&mut io::stdout().lock()),
+            Form::Csv(table) => table.print(&summary, &mut io::stdout().lock()),
             Form::Markdown(table) => table.print(&summary, &mut io::stdout().lock()),
         }
     }
@@ -192,6 +229,11 @@ impl CheckSink for Listing {
         if !self.filter.takes(control, &check) {
             return Ok(());
         }
+        let identity = waivers::key(&control.id, &check.source, &check.rule, &check.subject);
+        if self.has_gate {
+            self.failures.extend((check.status == Status::Fail).then_some(identity));
+            self.not_verifiable += u64::from(check.status == Status::NotVerifiable);
+        }
         let is_open = matches!(check.status, Status::Fail | Status::NotVerifiable);
         if self.only_open && !is_open {
             self.hidden += 1;
@@ -199,7 +241,8 @@ impl CheckSink for Listing {
         }
         self.found += 1;
         let key = self.keys.of(control, &check);
-        let mut row = Row { control, check: &check, key, severity: None, remediation: "".into(), page: None };
+        let mut row =
+            Row { control, check: &check, key, identity, severity: None, remediation: "".into(), page: None };
         if is_open {
             self.findings.add(row.key.clone(), &check.subject);
             let advice = hint::by_code(&check.rule, &check.reason);
@@ -249,8 +292,11 @@ impl Keys {
     }
 }
 
-/// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
-struct Reader(EachCheck<Listing>);
+/// Reads where the sources' pages are, then the checks and the waivers: `run.json` comes first in a bundle.
+struct Reader {
+    checks: EachCheck<Listing>,
+    waivers: WaiversReader,
+}
 
 impl Reader {
     /// Keeps the signed advice of rules that judge by numbers of the configuration: it has these numbers.
@@ -258,7 +304,7 @@ impl Reader {
         let has_settings = rule_of(&hint.rule).is_some_and(|rule| !rule.settings.is_empty());
         if has_settings && reason_of(&hint.reason).is_some() {
             let advice = || Safe::of(&hint.remediation).to_string();
-            let signed = &mut self.0.sink.findings.signed;
+            let signed = &mut self.checks.sink.findings.signed;
             signed.entry((hint.rule.clone(), hint.reason.clone())).or_insert_with(advice);
         }
     }
@@ -269,12 +315,13 @@ impl Sink for Reader {
         if let BundleRow::Run(run) = row {
             let sources = run.sources.iter();
             let addresses = sources.map(|source| (source.name.clone(), source.api_url.clone())).collect();
-            self.0.sink.findings = Findings::new(addresses);
+            self.checks.sink.findings = Findings::new(addresses);
         }
         if let BundleRow::Hint(hint) = row {
             self.advice(hint);
         }
-        self.0.row(row)
+        self.waivers.row(row)?;
+        self.checks.row(row)
     }
 }
 

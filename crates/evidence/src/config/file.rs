@@ -1,10 +1,10 @@
 //! The file as a whole: `framework`, `controls`, `sources`, `bundle`, `upload`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evidence_os::shell;
-use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
+use evidence_settings::declare::{Document, Format, LINE, PATH, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
 
@@ -26,6 +26,9 @@ keys! {
     PREPARED_BY = optional("prepared_by", LINE,
         "Who prepares the bundle, for `run.json`: a name, a role or a team.")
         example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    WAIVERS = optional("waivers", PATH,
+        "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result.")
+        example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
     RULES = optional_section("rules", &rules::SECTION)
         also &["rule"];
     SOURCES = section("sources", &sources::SECTION)
@@ -65,7 +68,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -73,6 +76,7 @@ struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
+    waivers: Option<PathBuf>,
     settings: Settings,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
@@ -87,13 +91,14 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, settings, sources, bundle, upload } = parts;
+    let FileSettings { framework, controls, prepared_by, waivers, settings, sources, bundle, upload } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
         prepared_by,
         framework,
         controls,
+        waivers,
         settings,
         sources,
         bundle,
@@ -106,6 +111,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
+    let waivers = decoder.path(fields, &WAIVERS);
     let settings = match decoder.section(fields, &RULES) {
         Some(fields) => rules::decode(decoder, &fields),
         None => Some(Settings::default()),
@@ -118,6 +124,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         framework: framework?,
         controls: controls?,
         prepared_by,
+        waivers,
         settings: settings?,
         sources: sources??,
         bundle: bundle??,

@@ -97,6 +97,7 @@ enum Allowed {
 
 /// What a found configuration may say, by key. Other keys name neither a variable nor an address nor a file.
 static RULES: &[(&str, Allowed)] = &[
+    ("waivers", Allowed::InFolder),
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),

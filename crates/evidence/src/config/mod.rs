@@ -54,6 +54,8 @@ pub struct Config {
     pub sources: Vec<Arc<dyn Configured>>,
     /// `bundle`
     pub bundle: BundleConfig,
+    /// `waivers`: the file with the failures that management accepts.
+    pub waivers: Option<PathBuf>,
     /// `upload`: required only with `--upload`.
     pub upload: Option<UploadConfig>,
 }

@@ -12,6 +12,7 @@ use crate::finding::WorstFirst;
 use crate::observation::SourceName;
 use crate::origin::Origin;
 use crate::source::{ConnectError, Plan, Scope};
+use crate::waivers::Accepted;
 use evidence_http::{GivenUp, WaitReason};
 use evidence_rules::framework::{Control, Framework};
 use evidence_screen::Screen;
@@ -140,6 +141,8 @@ pub enum Event<'a> {
         results: &'a [ControlResult],
         /// The checks that did not pass.
         findings: &'a WorstFirst,
+        /// The waivers, if the run has a file of them.
+        waivers: Option<&'a Accepted>,
         /// The previous bundle, and what changed since.
         since: Option<&'a (String, Since)>,
         /// The command that shows every check.
@@ -168,6 +171,8 @@ pub enum Event<'a> {
     },
     /// Why the run does not end with 0, one line each. Other events have said the same at greater length.
     Incomplete(&'a [String]),
+    /// Why a gate given by `--fail-on` is not met.
+    Gate(&'a str),
     /// The plan of a collection.
     Planned {
         /// The framework that the rules belong to.

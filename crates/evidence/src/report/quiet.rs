@@ -55,6 +55,9 @@ impl Reporter for Quiet {
                 let text = event::safe(&self.screen, cause);
                 console::note(&safe!("{YELLOW}incomplete{YELLOW:#}: {text}\n"; YELLOW, text));
             }
+        } else if let Event::Gate(text) = event {
+            let text = event::safe(&self.screen, text);
+            console::note(&safe!("{YELLOW}gate{YELLOW:#}: {text}\n"; YELLOW, text));
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
             console::note(&safe!("{}\n", event::safe(&self.screen, text)));

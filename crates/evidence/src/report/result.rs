@@ -8,6 +8,7 @@ use super::terminal::{State, Terminal};
 use crate::console;
 use crate::evaluate::ControlResult;
 use crate::finding::{Finding, WorstFirst};
+use crate::waivers::Accepted;
 use evidence_rules::framework::Control;
 use evidence_text::shown::{bytes, counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
@@ -27,7 +28,7 @@ impl Terminal {
         scopes: &[SourcePopulation],
         results: &[ControlResult],
         findings: &WorstFirst,
-        since: Option<&(String, Since)>,
+        (since, waivers): (Option<&(String, Since)>, Option<&Accepted>),
         show: &Safe,
     ) {
         let mut state = self.state();
@@ -47,7 +48,13 @@ impl Terminal {
                 (counts.not_applicable, "not applicable"),
             ];
             let parts = parts.iter().filter(|(n, _)| *n > 0);
-            let parts = parts.map(|(n, what)| safe!("{} {}", thousands(*n), *what));
+            let waived = waivers.and_then(|waivers| waivers.of_control(result.control.id));
+            let parts = parts.map(|(n, what)| match waived {
+                Some((count, until)) if *what == "fail" => {
+                    safe!("{} fail ({} waived until {})", thousands(*n), thousands(count), Safe::of(until))
+                }
+                _ => safe!("{} {}", thousands(*n), *what),
+            });
             let mut detail = Safe::joined(parts, ", ");
             if detail.is_empty() {
                 detail = result.reason.code.into();
@@ -57,6 +64,9 @@ impl Terminal {
                 result.control.id, result.control.title; style, word, DIM, detail
             );
             self.line(&state, &line);
+        }
+        if let Some(waivers) = waivers {
+            self.accepted(&mut state, waivers);
         }
         if let Some((name, since)) = since {
             self.since(&mut state, name, since);
@@ -83,7 +93,7 @@ impl Terminal {
     }
 
     /// Prints this text on lines of the usual width.
-    fn filled(&self, state: &State, indent: &'static str, text: &Safe) {
+    pub(super) fn filled(&self, state: &State, indent: &'static str, text: &Safe) {
         let width = console::stderr_width().unwrap_or(LINE_WIDTH).min(LINE_WIDTH);
         for line in text.filled(width.saturating_sub(indent.len())) {
             self.line(state, &safe!("{indent}{line}"; indent, line));

@@ -357,8 +357,8 @@ impl Reporter for Terminal {
                 self.collected(source, tally, (requests, revalidated), rate_limit);
             }
             Event::Stopped => self.stopped(),
-            Event::Judged { scopes, results, findings, since, show } => {
-                self.judged(scopes, results, findings, since, &self.safe(show));
+            Event::Judged { scopes, results, findings, waivers, since, show } => {
+                self.judged(scopes, results, findings, (since, waivers), &self.safe(show));
             }
             Event::Delivered {
                 path,
@@ -382,6 +382,7 @@ impl Reporter for Terminal {
                 self.delivered(&files, &self.safe(bundle_id), (bytes, artifacts), controls, complete, next);
             }
             Event::Incomplete(_) => {}
+            Event::Gate(text) => self.gate(text),
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);
                 console::print(&plan::text(framework, plans, missing, max_size_bytes, now, &safe));

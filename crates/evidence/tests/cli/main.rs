@@ -61,4 +61,5 @@ mod two_factor;
 mod upload;
 mod verifier;
 mod verify;
+mod waivers;
 mod width;

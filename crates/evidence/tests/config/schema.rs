@@ -198,6 +198,7 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 path: _,
                 file_sha256: _,
                 prepared_by,
+                waivers,
                 framework,
                 controls,
                 settings,
@@ -206,7 +207,7 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 upload,
             } = config;
             format!(
-                "{prepared_by:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+                "{prepared_by:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

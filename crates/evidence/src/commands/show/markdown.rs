@@ -1,10 +1,11 @@
 //! The results as tables for a ticket or a wiki.
 
-use std::io::{self, Seek as _, Write};
+use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 
 use evidence_bundle::Status;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe};
+use evidence_view::waivers::{self, Waiver, Waivers};
 use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
@@ -33,12 +34,19 @@ impl Table {
             check.actual.as_deref().unwrap_or_default(),
             &check.rule,
         ];
-        put(&mut self.0, &safe!("| {} |\n", Safe::joined(cells.map(plain), " | ")))
+        put(
+            &mut self.0,
+            &safe!(
+                "{}| {} |\n",
+                Safe::of(&format!("{:016x}", row.identity)),
+                Safe::joined(cells.map(plain), " | ")
+            ),
+        )
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Table(mut file) = self;
-        let Summary { bundle, controls, findings, found, hidden } = summary;
+        let Summary { bundle, controls, findings, found, hidden, waivers } = summary;
         let mut text = safe!("# Evidence of {}\n\n", plain(&bundle.organization));
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
         for source in &bundle.populations {
@@ -59,6 +67,7 @@ impl Table {
                 [id.as_str(), title.as_str(), words::label(*status).word, &words::checks(*counts)].map(plain);
             text.push(&safe!("| {} |\n", Safe::joined(cells, " | ")));
         }
+        text.push(&waivers.map(accepted).unwrap_or_default());
         text.push(&what_to_do(findings));
         let rest = match hidden {
             0 => Safe::default(),
@@ -66,14 +75,49 @@ impl Table {
         };
         text.push(&safe!("\n{} shown{rest}:\n", counted(*found, "check", "checks"); rest));
         if *found > 0 {
-            text.push(&"\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |\n".into());
-            text.push(&"|---|---|---|---|---|---|---|\n".into());
+            let (waiver, line) = if waivers.is_some() { (" Waiver |", "---|") } else { ("", "") };
+            text.push(&safe!(
+                "\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |{waiver}\n|---|---|---|---|---|---|---|{line}\n";
+                waiver, line
+            ));
         }
         put(out, &text)?;
         file.rewind()?;
-        io::copy(&mut file, out)?;
+        for line in BufReader::new(file).lines() {
+            let line = line?;
+            let (identity, row) = line.split_at_checked(16).unwrap_or_default();
+            out.write_all(row.as_bytes())?;
+            if let Some(waivers) = waivers {
+                let waiver = u64::from_str_radix(identity, 16).ok().and_then(|key| waivers.of(key));
+                let mark = waiver.map(|waiver| plain(&waiver.mark())).unwrap_or_default();
+                put(out, &safe!(" {mark} |"; mark))?;
+            }
+            out.write_all(b"\n")?;
+        }
         out.flush()
     }
+}
+
+/// What management accepts, expired waivers first.
+fn accepted(waivers: &Waivers) -> Safe {
+    let mut text = safe!(
+        "\n## Accepted by management\n\n{}.\n\n| State | Waiver | About | Checks | Decision | Reason | Instead |\n|---|---|---|---|---|---|---|\n",
+        plain(&waivers::sentence(&waivers.summary))
+    );
+    for waiver in &waivers.all {
+        let Waiver { record, .. } = waiver;
+        let cells = [
+            waivers::state(record.state),
+            &record.id,
+            &waiver.about(),
+            &waiver.counts(),
+            &waiver.decision(),
+            &record.reason,
+            &waiver.compensating().unwrap_or_default(),
+        ];
+        text.push(&safe!("| {} |\n", Safe::joined(cells.map(plain), " | ")));
+    }
+    text
 }
 
 /// What to do about each group, the most severe first, and the changes that repair many checks.

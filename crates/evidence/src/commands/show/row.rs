@@ -7,6 +7,7 @@ use evidence_bundle::document::{Check, Counts, Severity};
 use evidence_bundle::read::VerifiedBundle;
 use evidence_text::Safe;
 use evidence_view::ControlHead;
+use evidence_view::waivers::Waivers;
 use tempfile::SpooledTempFile;
 
 use crate::finding::{FindingKey, WorstFirst};
@@ -20,6 +21,8 @@ pub(super) struct Row<'a> {
     pub(super) check: &'a Check,
     /// Its group.
     pub(super) key: FindingKey,
+    /// Its identity, by which a waiver is found.
+    pub(super) identity: u64,
     /// How much it matters, if it did not pass.
     pub(super) severity: Option<Severity>,
     /// What to do, if it did not pass.
@@ -50,6 +53,7 @@ pub(super) struct Summary<'a> {
     pub(super) findings: &'a WorstFirst,
     pub(super) found: u64,
     pub(super) hidden: u64,
+    pub(super) waivers: Option<&'a Waivers>,
 }
 
 /// A list that may be long, held until the bundle is verified.

@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 
 use evidence_bundle::Status;
+use evidence_view::waivers::{self, Waivers};
 use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
@@ -14,7 +15,7 @@ use super::super::print::head;
 use super::row::{Control, Row, Summary, spooled};
 use crate::console::Output;
 use crate::finding::{Finding, FindingKey};
-use crate::report::style::{BOLD, DIM, of_status};
+use crate::report::style::{BOLD, DIM, YELLOW, of_status};
 use crate::source::place::Remedy;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
@@ -39,8 +40,8 @@ struct Group {
     criteria: Vec<Safe>,
     /// The widest subject, in characters.
     width: usize,
-    /// Where each row lies in the spool: its begin, and the lengths of subject and finding.
-    rows: Vec<(u64, u32, u32)>,
+    /// Where each row lies in the spool: its begin, and the lengths of subject and finding; and its identity.
+    rows: Vec<(u64, u32, u32, u64)>,
 }
 
 impl Groups {
@@ -68,13 +69,13 @@ impl Groups {
         let length = |text: &Safe| u32::try_from(text.as_str().len()).map_err(io::Error::other);
         let (subject_length, actual_length) = (length(&subject)?, length(&actual)?);
         group.width = group.width.max(subject.as_str().chars().count());
-        group.rows.push((self.written, subject_length, actual_length));
+        group.rows.push((self.written, subject_length, actual_length, row.identity));
         self.written += u64::from(subject_length) + u64::from(actual_length);
         Ok(())
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut Output) -> io::Result<()> {
-        let Summary { bundle, controls, findings, found, hidden } = summary;
+        let Summary { bundle, controls, findings, found, hidden, waivers } = summary;
         let mut spool = self.rows.into_inner().map_err(io::IntoInnerError::into_error)?;
         spool.rewind()?;
         let mut rows = Rows { spool: BufReader::new(spool), position: 0 };
@@ -91,16 +92,17 @@ impl Groups {
                 id, style, word, title, DIM, counts
             ));
         }
+        text.push(&waivers.map(accepted).unwrap_or_default());
         out.put(&text)?;
         for finding in &findings.groups {
             if let Some(group) = self.groups.get(&finding.key) {
-                group.print(&finding.key, Some(finding), &mut rows, out)?;
+                group.print(&finding.key, Some(finding), *waivers, &mut rows, out)?;
             }
         }
         let is_open = |status| matches!(status, Status::Fail | Status::NotVerifiable);
         for key in self.keys.iter().filter(|key| !is_open(key.status)) {
             if let Some(group) = self.groups.get(key) {
-                group.print(key, None, &mut rows, out)?;
+                group.print(key, None, *waivers, &mut rows, out)?;
             }
         }
         for (remedy, checks) in &findings.remedies {
@@ -150,6 +152,7 @@ impl Group {
         &self,
         key: &FindingKey,
         finding: Option<&Finding>,
+        waivers: Option<&Waivers>,
         rows: &mut Rows,
         out: &mut Output,
     ) -> io::Result<()> {
@@ -171,10 +174,14 @@ impl Group {
             BOLD, style, word, severity, DIM, count, criteria
         ))?;
         let width = self.width.min(SUBJECT_WIDTH);
-        for (begin, subject, actual) in &self.rows {
+        for (begin, subject, actual, identity) in &self.rows {
             let (subject, actual) = (rows.text(*begin, *subject)?, rows.next(*actual)?);
             let line = safe!("  {subject:<width$}  {actual}"; subject, width = width, actual);
-            out.put(&safe!("{}\n", line.trimmed()))?;
+            let mark =
+                waivers.and_then(|waivers| waivers.of(*identity)).map(|waiver| Safe::of(&waiver.mark()));
+            let mark =
+                mark.map(|mark| safe!("  {YELLOW}[{mark}]{YELLOW:#}"; YELLOW, mark)).unwrap_or_default();
+            out.put(&safe!("{}{mark}\n", line.trimmed(); mark))?;
         }
         let Some(Finding { remediation, page, .. }) = finding else { return Ok(()) };
         let remediation = Safe::of(remediation);
@@ -192,6 +199,17 @@ impl Group {
 /// Before what to do, and before its further lines.
 const ARROW: &str = "  do: ";
 const BELOW: &str = "      ";
+
+/// What management accepts, expired waivers first.
+fn accepted(waivers: &Waivers) -> Safe {
+    let sentence = Safe::of(&waivers::sentence(&waivers.summary));
+    let mut text = safe!(
+        "\n{BOLD}Accepted by management{BOLD:#}  {DIM}{sentence}{DIM:#}\n";
+        BOLD, DIM, sentence
+    );
+    waivers.all.iter().for_each(|waiver| text.push(&super::super::waivers::block(waiver)));
+    text
+}
 
 /// The change that repairs this many checks.
 fn remedy_text(remedy: &Remedy, checks: u64) -> Safe {

@@ -11,7 +11,7 @@ use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::altcloud as rules;
-use evidence_rules::rule::{Rule, Settings};
+use evidence_rules::rule::Rule;
 use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -40,8 +40,6 @@ pub struct AltCloudConfig {
     pub admin_email: String,
     /// `domains`, in lower case; empty for the whole customer.
     pub domains: Vec<String>,
-    /// The numbers that its rules judge by.
-    pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
@@ -124,7 +122,6 @@ pub(super) fn decode(
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
     Some(Arc::new(AltCloudConfig {
-        rule_settings: applied.settings.clone(),
         credentials_env: credentials_env?.value,
         customer_id: customer_id?,
         admin_email: admin_email?,

@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::super::names;
-use evidence_settings::declare::{CustomFormat, DefaultValue, Format, LINE, Section, Shape};
+use crate::day::{DATE, date};
+use evidence_settings::declare::{DefaultValue, Format, LINE, Section, Shape};
 use evidence_settings::decode::{Decoder, Fields, ListEntry, Placed};
 use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
-use evidence_settings::secret::quote;
 
 /// A pattern of repositories to leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,27 +83,6 @@ keys! {
         "The last day before the decision must be reviewed, in UTC.")
         rule "not in the past when a run begins", example "2027-04-30",
         also &["expires", "expires_at", "until", "review"];
-}
-
-/// A day.
-static DATE: CustomFormat = CustomFormat {
-    noun: "a date",
-    shown: "`YYYY-MM-DD`",
-    hint: Some("write a day as `2026-11-02`"),
-    ignores_case: false,
-    check: |text| match date(text) {
-        Some(_) => Ok(()),
-        None => {
-            Err(Complaint::new(format!("{} is not a date", quote(text))).help("write a day as `2026-11-02`"))
-        }
-    },
-    pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-    max_length: None,
-};
-
-fn date(text: &str) -> Option<Date> {
-    let is_plain = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    text.parse().ok().filter(|_| is_plain)
 }
 
 /// The entries of `exclude`, each with its place.
