@@ -153,9 +153,9 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     };
     assemble::observed(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
-    assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
+    assemble::hints(&mut spool, &config, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &screen, &context).map_err(failed)?;
-    let findings = Findings::of(&controls, &collection);
+    let findings = Findings::of(&controls, &collection, &config.settings);
     let causes = cause::of_collection(&collection, &connected, &findings.groups);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));

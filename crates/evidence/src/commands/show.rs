@@ -13,14 +13,15 @@ use std::collections::HashSet;
 use std::io::{self, BufReader, Read};
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Counts, RunRecord};
-use evidence_bundle::path::RUN;
+use evidence_bundle::document::{Check, Counts, Hint, RunRecord};
+use evidence_bundle::path::{HINTS, RUN};
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
 use evidence_os::input;
+use evidence_rules::{reason_of, rule_of};
 use evidence_text::Safe;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read,
+    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, each_row, read,
 };
 
 use self::row::{Control, Row, Summary};
@@ -199,12 +200,12 @@ impl CheckSink for Listing {
         }
         self.found += 1;
         let key = self.keys.of(control, &check);
-        let mut row = Row { control, check: &check, key, severity: None, remediation: "", page: None };
+        let mut row = Row { control, check: &check, key, severity: None, remediation: "".into(), page: None };
         if is_open {
             self.findings.add(row.key.clone(), &check.subject);
             let advice = hint::by_code(&check.rule, &check.reason);
             row.severity = advice.map(|advice| advice.severity);
-            row.remediation = advice.map_or("", |advice| advice.remediation);
+            row.remediation = self.findings.advice(&check.rule, &check.reason);
             row.page = self.findings.addresses.page(&check.source, &check.rule, &check.subject);
         }
         match &mut self.form {
@@ -252,6 +253,20 @@ impl Keys {
 /// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
 struct Reader(EachCheck<Listing>);
 
+impl Reader {
+    /// Keeps the signed advice of rules that judge by numbers of the configuration: it has these numbers.
+    fn advice(&mut self, hints: &mut dyn Read) {
+        let signed = &mut self.0.sink.findings.signed;
+        each_row(hints, "hints", |hint: Hint| {
+            let has_settings = rule_of(&hint.rule).is_some_and(|rule| !rule.settings.is_empty());
+            if has_settings && reason_of(&hint.reason).is_some() {
+                let advice = || Safe::of(&hint.remediation).to_string();
+                signed.entry((hint.rule, hint.reason)).or_insert_with(advice);
+            }
+        });
+    }
+}
+
 impl FileReader for Reader {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         if path == RUN {
@@ -259,6 +274,10 @@ impl FileReader for Reader {
             let sources = run.into_iter().flat_map(|run| run.sources);
             let addresses = sources.map(|source| (source.name, source.api_url)).collect();
             self.0.sink.findings = Findings::new(addresses);
+            return Ok(());
+        }
+        if path == HINTS {
+            self.advice(contents);
             return Ok(());
         }
         self.0.file(path, contents)

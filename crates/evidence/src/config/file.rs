@@ -9,11 +9,12 @@ use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
 
 use super::bundle::BundleConfig;
-use super::controls::{all, controls, controls_of};
+use super::controls::{Applied, all, controls, controls_of};
 use super::upload::UploadConfig;
-use super::{Config, bundle, sources, upload};
+use super::{Config, bundle, rules, sources, upload};
 use crate::source::Configured;
 use evidence_rules::framework::{self, Control, Framework};
+use evidence_rules::rule::Settings;
 
 keys! {
     FRAMEWORK = required("framework", Shape::Text(Format::Choice(framework::IDS)),
@@ -25,6 +26,8 @@ keys! {
     PREPARED_BY = optional("prepared_by", LINE,
         "Who prepares the bundle, for `run.json`: a name, a role or a team.")
         example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    RULES = optional_section("rules", &rules::SECTION)
+        also &["rule"];
     SOURCES = section("sources", &sources::SECTION)
         rule "at least one", also &["connectors", "providers"];
     BUNDLE = section("bundle", &bundle::SECTION);
@@ -62,7 +65,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -70,6 +73,7 @@ struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
+    settings: Settings,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -83,13 +87,14 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, sources, bundle, upload } = parts;
+    let FileSettings { framework, controls, prepared_by, settings, sources, bundle, upload } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
         prepared_by,
         framework,
         controls,
+        settings,
         sources,
         bundle,
         upload,
@@ -101,15 +106,19 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
-    let sources = decoder
-        .section(fields, &SOURCES)
-        .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
+    let settings = match decoder.section(fields, &RULES) {
+        Some(fields) => rules::decode(decoder, &fields),
+        None => Some(Settings::default()),
+    };
+    let applied = Applied { controls: controls.as_deref(), settings: settings.clone().unwrap_or_default() };
+    let sources = decoder.section(fields, &SOURCES).map(|fields| sources::decode(decoder, &fields, &applied));
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
     Some(FileSettings {
         framework: framework?,
         controls: controls?,
         prepared_by,
+        settings: settings?,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),

@@ -113,7 +113,7 @@ impl Terminal {
             let checks = if *count > 1 { safe!("{} checks: ", thousands(*count)) } else { Safe::default() };
             let more = if subjects.len() > SUBJECTS_SHOWN { ", ..." } else { "" };
             self.filled(state, DETAIL, &safe!("{checks}{names}{more}"; checks, names, more));
-            self.filled(state, DETAIL, &Safe::from(*remediation));
+            self.filled(state, DETAIL, &Safe::of(remediation));
             if let Some(page) = page {
                 self.line(state, &safe!("{DETAIL}{}", self.safe(page); DETAIL));
             }

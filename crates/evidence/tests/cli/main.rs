@@ -48,6 +48,7 @@ mod rulesets;
 mod sample;
 mod secret_files;
 mod secrets;
+mod settings;
 mod several_sources;
 mod show;
 mod signals;

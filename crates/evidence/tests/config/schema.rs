@@ -200,11 +200,14 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 prepared_by,
                 framework,
                 controls,
+                settings,
                 sources,
                 bundle,
                 upload,
             } = config;
-            format!("{prepared_by:?} {framework:?} {controls:?} {sources:?} {bundle:?} {upload:?}")
+            format!(
+                "{prepared_by:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+            )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");
         tried += 1;

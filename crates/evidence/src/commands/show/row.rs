@@ -1,5 +1,7 @@
 //! What every form of the listing shows: a row, a control, and what is known about the whole.
 
+use std::borrow::Cow;
+
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Severity};
 use evidence_bundle::read::VerifiedBundle;
@@ -21,7 +23,7 @@ pub(super) struct Row<'a> {
     /// How much it matters, if it did not pass.
     pub(super) severity: Option<Severity>,
     /// What to do, if it did not pass.
-    pub(super) remediation: &'static str,
+    pub(super) remediation: Cow<'static, str>,
     /// The page where its setting is changed, if it did not pass.
     pub(super) page: Option<String>,
 }

@@ -45,7 +45,7 @@ impl csv::Row<14> for Row<'_> {
             CheckRow(self.control, self.check).cells().map(|cell| cell.into_owned().into());
         let severity = self.severity.map_or("", words::severity);
         let page = self.page.as_deref().unwrap_or_default();
-        [a, b, c, d, e, f, g, h, i, j, k, severity.into(), self.remediation.into(), page.into()]
+        [a, b, c, d, e, f, g, h, i, j, k, severity.into(), self.remediation.as_ref().into(), page.into()]
     }
 }
 

@@ -177,7 +177,7 @@ impl Group {
             out.put(&safe!("{}\n", line.trimmed()))?;
         }
         let Some(Finding { remediation, page, .. }) = finding else { return Ok(()) };
-        let remediation = Safe::from(*remediation);
+        let remediation = Safe::of(remediation);
         for (index, line) in remediation.filled(LINE_WIDTH - ARROW.len()).into_iter().enumerate() {
             out.put(&safe!("{}{line}\n", if index == 0 { ARROW } else { BELOW }; line))?;
         }

@@ -16,13 +16,12 @@ use self::keys::{
 };
 use super::host::endpoint::Region;
 use super::names;
-use crate::config::controls::{self, controls_of, served_by};
+use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
 use crate::source::Configured;
 use evidence_http::single_line;
 use evidence_rules::cloud as rules;
-use evidence_rules::framework::Control;
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -52,6 +51,8 @@ pub struct CloudConfig {
     pub(super) scope: AccountScope,
     /// `accounts`: the accounts to read instead of the credentials' own; empty for that one.
     pub(super) accounts: Vec<AccountConfig>,
+    /// The numbers that its rules judge by.
+    pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub(super) rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
@@ -132,11 +133,11 @@ impl CloudConfig {
     }
 }
 
-/// The cloud account; `controls` is the top-level list, if it is valid.
+/// The cloud account.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let duration: Option<u32> = decoder.integer(fields, &SESSION_DURATION);
@@ -147,7 +148,7 @@ pub(super) fn decode(
     let places = places(decoder, fields, endpoint_url.is_some() || bad_url);
     let trails = checked(decoder, fields, &TRAILS, names::check_trail);
     let log_groups = checked(decoder, fields, &LOG_GROUPS, names::check_log_group);
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
@@ -170,6 +171,7 @@ pub(super) fn decode(
     mode?;
     let (home, regions) = places?;
     Some(Arc::new(CloudConfig {
+        rule_settings: applied.settings.clone(),
         role: role?,
         variables: CredentialVariables {
             access_key_id: access_key_id?.value,

@@ -14,13 +14,12 @@ use url::Url;
 use self::exclude::EXCLUDE;
 pub use self::exclude::Excluded;
 use super::names;
-use crate::config::controls::{self, controls_of, served_by};
+use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::codehost as rules;
-use evidence_rules::framework::Control;
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, PATH, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
 use evidence_settings::keys;
@@ -50,6 +49,8 @@ pub struct CodeHostConfig {
     pub exclude: Vec<Excluded>,
     /// `branch`: the branch whose protection is read in every repository.
     pub branch: Branch,
+    /// The numbers that its rules judge by.
+    pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
@@ -194,11 +195,11 @@ static SECTION: Section = Section::new(
     ],
 );
 
-/// The code host; `controls` is the top-level list, if it is valid.
+/// The code host.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let token_env = decoder.text(fields, &TOKEN_ENV);
@@ -216,7 +217,7 @@ pub(super) fn decode(
         of_organization(decoder, org.as_ref(), entries, |excluded: &mut Excluded| &mut excluded.pattern)
     });
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);
@@ -230,6 +231,7 @@ pub(super) fn decode(
     mode?;
     let (address, api_url_key) = api_url?;
     Some(Arc::new(CodeHostConfig {
+        rule_settings: applied.settings.clone(),
         token_env: token_env?.value,
         org: org?.value,
         repos: repos?,

@@ -6,12 +6,11 @@ use std::time::Duration;
 use url::Url;
 
 use super::names::{MY_CUSTOMER, NAME, is_address, is_customer, is_domain};
-use crate::config::controls::{self, controls_of, served_by};
+use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::altcloud as rules;
-use evidence_rules::framework::Control;
 use evidence_rules::rule::Rule;
 use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
@@ -99,11 +98,11 @@ static SECTION: Section = Section::new(
     &[&MODE, &CREDENTIALS_ENV, &CUSTOMER_ID, &ADMIN_EMAIL, &DOMAINS, &CONTROLS, &TIMEOUT_SECONDS, &API_URL],
 );
 
-/// The workspace; `controls` is the top-level list, if it is valid.
+/// The workspace.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
@@ -118,7 +117,7 @@ pub(super) fn decode(
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;

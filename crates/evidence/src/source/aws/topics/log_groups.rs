@@ -30,6 +30,7 @@ use evidence_rules::cloud::LOG_RETENTION;
 use evidence_rules::cloud::artifact::LOG_GROUPS;
 use evidence_rules::cloud::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use evidence_rules::cloud::retention::Retention;
+use evidence_rules::rule::Settings;
 use evidence_text::{saturating_u64, thousands};
 
 /// Log groups per page: the provider's maximum.
@@ -221,7 +222,7 @@ fn found(account: &Account, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
             Ok((Groups { in_scope: log_groups, .. }, meta)) => {
                 asked.extend(requests);
                 request.get_or_insert(meta);
-                shown.push((subject, Retention::of(&log_groups)));
+                shown.push((subject, Retention::of(&log_groups, &account.config.rule_settings)));
                 record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
             }
             Err(unread_region) => {
@@ -352,7 +353,7 @@ fn is_in(entry: &str, record: &LogGroupsRecord) -> bool {
 /// A page of log groups, as if there were no other.
 pub(super) fn offline(page: LogGroupPage) -> Vec<CollectionItem> {
     let log_groups = page.groups;
-    let facts = Retention::of(&log_groups);
+    let facts = Retention::of(&log_groups, &Settings::default());
     let record = LogGroupsRecord {
         scope: Vec::new(),
         regions_read: vec![RegionLogGroups { region: alone::REGION.to_string(), log_groups }],

@@ -21,7 +21,7 @@ use evidence_rules::cloud::password::{self, PASSWORD_POLICY_MISSING};
 use evidence_rules::cloud::record::{AccountSummary, PasswordPolicy, PasswordPolicyRecord};
 use evidence_rules::cloud::{self as rules};
 use evidence_rules::field::Field;
-use evidence_rules::rule::{Verdict, reason};
+use evidence_rules::rule::{Settings, Verdict, reason};
 
 /// The password policy.
 pub(crate) static TOPIC: Topic = Topic {
@@ -180,7 +180,10 @@ impl PolicyAnswers {
         let (seen, verdict) = match policy {
             Ok((Policy::Set(policy), meta)) => {
                 let record = PasswordPolicyRecord { policy: policy.clone() };
-                (account.artifact("password_policy.json", &record, meta), Some(password::judge(policy)))
+                (
+                    account.artifact("password_policy.json", &record, meta),
+                    Some(password::judge(policy, &account.config.rule_settings)),
+                )
             }
             Ok((Policy::Missing(detail), _)) => {
                 (Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }, None)
@@ -210,7 +213,7 @@ impl PolicyAnswers {
 }
 
 pub(super) fn policy_offline(policy: PasswordPolicy) -> Vec<CollectionItem> {
-    let verdict = password::judge(&policy);
+    let verdict = password::judge(&policy, &Settings::default());
     inspected(&PASSWORD_POLICY, "password_policy.json", &PasswordPolicyRecord { policy }, verdict)
 }
 
