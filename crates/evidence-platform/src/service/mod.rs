@@ -1,7 +1,7 @@
 //! The operations of the platform, for the API, the pages and the command line.
 //!
 //! Tenancy and roles are enforced only here: every method that touches an organization takes an authenticated
-//! [`Principal`], requires the capability, and passes only its organization to the store. Nothing here knows
+//! [`Principal`](crate::principal::Principal), requires the capability, and passes only its organization to the store. Nothing here knows
 //! HTTP.
 
 mod admin;

@@ -177,7 +177,7 @@ impl CodeHost {
         self
     }
 
-    /// How long [`FaultKind::Refuse`] lasts: 50 ms unless set. Long times multiply, since each refuses all
+    /// How long [`FaultKind::Refuse`](crate::FaultKind::Refuse) lasts: 50 ms unless set. Long times multiply, since each refuses all
     /// clients.
     pub fn refused_for(mut self, pause: Duration) -> Self {
         self.refused_for = pause;
