@@ -49,7 +49,7 @@ pub struct Expectations {
     /// The current time in Unix seconds: this crate reads no clock.
     pub now: Option<i64>,
     /// Whether every check must be judged again. This crate knows no rule: whoever sets the
-    /// [`judgement`](VerifiedBundle::judgement) refuses a bundle without a complete one.
+    /// [`judgement`](super::VerifiedBundle::judgement) refuses a bundle without a complete one.
     pub judgement: bool,
 }
 

@@ -69,7 +69,7 @@ pub struct NewerBundle {
 }
 
 impl NewerBundle {
-    /// The stable code of this result, beside those of [`Reason`].
+    /// The stable code of this result, beside those of [`Reason`](super::Reason).
     pub const CODE: &'static str = "newer-version";
 }
 

@@ -27,7 +27,7 @@ pub struct Again {
     pub judgements: Vec<Rejudged>,
 }
 
-/// Verifies a bundle as [`read`](super::read) does, and judges its facts once more by `settings`; without any, by those of
+/// Verifies a bundle as [`read`](fn@super::read) does, and judges its facts once more by `settings`; without any, by those of
 /// the bundle.
 ///
 /// What decided which facts were read were the bundle's own settings. A setting that was not read because of them is not
