@@ -19,6 +19,8 @@ pub enum Exit {
     Upload,
     /// `verify`: the bundle was not signed by a trusted key, or was changed.
     NotVerified,
+    /// `--fail-on`: what it names was found.
+    Differs,
     /// Ctrl-C.
     Interrupted,
     /// SIGTERM.
@@ -27,7 +29,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every outcome, in the order of the documents.
-    pub const ALL: [Exit; 10] = [
+    pub const ALL: [Exit; 11] = [
         Exit::Success,
         Exit::Configuration,
         Exit::Connection,
@@ -36,6 +38,7 @@ impl Exit {
         Exit::Bundle,
         Exit::Upload,
         Exit::NotVerified,
+        Exit::Differs,
         Exit::Interrupted,
         Exit::Terminated,
     ];
@@ -51,6 +54,7 @@ impl Exit {
             Exit::Bundle => 5,
             Exit::Upload => 6,
             Exit::NotVerified => 7,
+            Exit::Differs => 8,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         }
@@ -67,6 +71,7 @@ impl Exit {
             Exit::Bundle => "bundle",
             Exit::Upload => "upload",
             Exit::NotVerified => "not verified",
+            Exit::Differs => "differs",
             Exit::Interrupted => "interrupted",
             Exit::Terminated => "terminated",
         }
@@ -79,8 +84,8 @@ impl Exit {
                 "The command did everything you asked for. For `collect`: the bundle is written and complete."
             }
             Exit::Configuration => {
-                "The command line, the configuration or the signing key is invalid; or `verify`, `show`, `sample` or \
-                 `report` reached no verdict."
+                "The command line, the configuration or the signing key is invalid; or a command that verifies \
+                 bundles reached no verdict."
             }
             Exit::Connection => {
                 "A credential is not set, or a host did not accept the connection test. For `collect` with several \
@@ -97,9 +102,10 @@ impl Exit {
                  that exists is kept."
             }
             Exit::NotVerified => {
-                "`verify`, `show`, `sample`, `report`: the bundle, or with `--signature` the file, is not what a trusted \
-                 key signed, or does not meet your expectations."
+                "A command that verifies bundles: a bundle, or with `--signature` the file, is not what a trusted key \
+                 signed, or does not meet your expectations. With `--chain`: or a bundle is missing or in the wrong place."
             }
+            Exit::Differs => "`diff --fail-on`: the bundles differ in what the option names.",
             Exit::Interrupted => "Ctrl-C (SIGINT); on Windows also Ctrl-Break.",
             Exit::Terminated => "SIGTERM; on Windows a closed console window.",
         }
@@ -129,6 +135,7 @@ impl Exit {
             Exit::NotVerified => {
                 "Do not rely on the bundle. Ask the sender, and check that you have the right key."
             }
+            Exit::Differs => "Read what differs.",
             Exit::Interrupted | Exit::Terminated => {
                 "Run again, with `--resume` if `revalidate: true` is set."
             }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use evidence_bundle::document::Cadence;
 use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
@@ -25,12 +26,23 @@ keys! {
     PREPARED_BY = optional("prepared_by", LINE,
         "Who prepares the bundle, for `run.json`: a name, a role or a team.")
         example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    CADENCE = optional("cadence",
+        Shape::OrSection { plain: &Shape::Text(Format::Choice(&["daily", "weekly"])), section: &CADENCE_SECTION },
+        "How often a bundle is expected, for `evidence history`: daily, weekly, or in every number of hours. It starts no run.")
+        example "daily", also &["schedule", "frequency", "interval"];
+    HOURS = required("hours", Shape::Integer { minimum: 1, maximum: 8_784 },
+        "The number of hours in which one bundle is expected.")
+        example "6", also &["hour"];
     SOURCES = section("sources", &sources::SECTION)
         rule "at least one", also &["connectors", "providers"];
     BUNDLE = section("bundle", &bundle::SECTION);
     UPLOAD = optional_section("upload", &upload::SECTION)
         rule "required with `--upload`; always checked if present", also &["platform"];
 }
+
+/// `cadence`, as a mapping
+static CADENCE_SECTION: Section =
+    Section::new("cadence", "How often a bundle is expected, in hours.", &[&HOURS]);
 
 /// Every control.
 static ALL_CONTROLS: Vocabulary = controls_of(all);
@@ -62,7 +74,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &SOURCES, &BUNDLE, &UPLOAD],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -70,6 +82,7 @@ struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
+    cadence: Option<Cadence>,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -83,11 +96,12 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, sources, bundle, upload } = parts;
+    let FileSettings { framework, controls, prepared_by, cadence, sources, bundle, upload } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
         prepared_by,
+        cadence,
         framework,
         controls,
         sources,
@@ -101,6 +115,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
+    let cadence = cadence(decoder, fields);
     let sources = decoder
         .section(fields, &SOURCES)
         .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
@@ -110,8 +125,22 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         framework: framework?,
         controls: controls?,
         prepared_by,
+        cadence: cadence?,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),
     })
+}
+
+/// `None` if the value is wrong; `Some(None)` without one.
+fn cadence(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Option<Cadence>> {
+    if !fields.has(&CADENCE) {
+        return Some(None);
+    }
+    if fields.has_mapping(&CADENCE) {
+        let fields = decoder.section(fields, &CADENCE)?;
+        return decoder.integer(&fields, &HOURS).map(|hours| Some(Cadence::Hours(hours)));
+    }
+    let word = decoder.text(fields, &CADENCE)?;
+    Some(Some(if word.value == "weekly" { Cadence::Weekly } else { Cadence::Daily }))
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::event::{Event, Reporter, Uploading, safe};
+use super::removed::removed;
 use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
 use crate::console;
@@ -56,6 +57,10 @@ impl Reporter for Quiet {
                 let text = safe(&self.screen, cause);
                 let _ = writeln!(console::stderr(), "{YELLOW}incomplete{YELLOW:#}: {text}");
             }
+        } else if let Event::Removed { path, error } = event {
+            // Nothing is removed without saying so.
+            let text = safe(&self.screen, &removed(path, error));
+            let _ = writeln!(console::stderr(), "{text}");
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
             let _ = writeln!(console::stderr(), "{text}");

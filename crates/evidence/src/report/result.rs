@@ -136,7 +136,7 @@ impl Terminal {
     pub(super) fn delivered(
         &self,
         files: &str,
-        bundle_id: &str,
+        [bundle_id, checksums_sha256]: [&str; 2],
         (size, artifacts): (u64, u64),
         controls: &[&'static Control],
         complete: bool,
@@ -149,7 +149,7 @@ impl Terminal {
         let _ = writeln!(
             out,
             "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n  \
-             bundle id {bundle_id}",
+             bundle id {bundle_id}\n  list SHA-256 {checksums_sha256}",
             bytes(size),
             counted(artifacts, "artifact", "artifacts"),
         );

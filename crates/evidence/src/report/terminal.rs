@@ -16,6 +16,7 @@ use super::event::{Event, ObservationResult, Reporter, Tally, safe};
 use super::origins;
 use super::plan::{self, rate_text};
 use super::progress::Progress;
+use super::removed::removed;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
 use crate::console;
@@ -357,6 +358,7 @@ impl Reporter for Terminal {
                 path,
                 signature,
                 bundle_id,
+                checksums_sha256,
                 bytes,
                 artifacts,
                 controls,
@@ -370,9 +372,20 @@ impl Reporter for Terminal {
                     files.push_str(&format!("\n  {signature}  {DIM}(detached signature, OpenSSH){DIM:#}"));
                 }
                 let next = (check.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
-                self.delivered(&files, bundle_id, (bytes, artifacts), controls, complete, next);
+                self.delivered(
+                    &files,
+                    [bundle_id, checksums_sha256],
+                    (bytes, artifacts),
+                    controls,
+                    complete,
+                    next,
+                );
             }
             Event::Incomplete(_) => {}
+            Event::Removed { path, error } => {
+                let text = self.safe(&removed(path, error));
+                self.line(&self.state(), &text);
+            }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);
                 let text = plan::text(framework, plans, missing, max_size_bytes, now, &safe);

@@ -115,7 +115,7 @@ fn link(text: &str, page: &str) -> String {
 }
 
 /// Text escaped to render literally, on one line.
-fn plain(text: &str) -> String {
+pub(in crate::commands) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for character in sanitized(text).chars() {
         if MARKUP.contains(character) {
