@@ -168,6 +168,7 @@ def allowed(check):
         dict(run.actions),
         {
             "sts:GetCallerIdentity": 1,
+            "organizations:ListAccounts": 1,
             "ec2:DescribeRegions": 1,
             "iam:GetAccountPasswordPolicy": 1,
             "iam:GetAccountSummary": 1,
@@ -201,13 +202,14 @@ def denied(check, action):
     """Without one action in the policy, its artifact is missing, the others exist, and no check fails."""
     left = [one for one in READING if one != action]
     # A policy that was read decides without the number of users.
-    # Nor without the enabled regions, which only the scope is compared with.
-    decided = action in ("iam:GetAccountSummary", "ec2:DescribeRegions")
+    # Nor without the enabled regions and the organization's accounts, which only the scope is compared with.
+    decided = action in ("iam:GetAccountSummary", "ec2:DescribeRegions", "organizations:ListAccounts")
     with check.provider.permitted(left), check.collected(regions=[HOME, AWAY]) as run:
         bundle = run.expect_bundle(0 if decided else 3, complete=decided)
     status = f"trail_{TRAIL}_status.json"
     artifacts = {
         "ec2:DescribeRegions": [],
+        "organizations:ListAccounts": [],
         "iam:GetAccountPasswordPolicy": ["password_policy.json"],
         "iam:GetAccountSummary": ["account_summary.json"],
         # Without the list there is no trail to ask about.
@@ -261,7 +263,8 @@ def weak_password_policy(check):
     # The least that passes; 14 is recommended.
     with check.provider.password_policy(GOOD_POLICY | {"MinimumPasswordLength": 8}), check.collected(["CC6.1"]) as run:
         expect("CC6.1 with 8 characters", run.expect_bundle(0).control("CC6.1")["status"], "pass")
-    expect("only what CC6.1 needs", dict(run.actions), {"sts:GetCallerIdentity": 1, "iam:GetAccountPasswordPolicy": 1, "iam:GetAccountSummary": 1})
+    needed = ("sts:GetCallerIdentity", "organizations:ListAccounts", "iam:GetAccountPasswordPolicy", "iam:GetAccountSummary")
+    expect("only what CC6.1 needs", dict(run.actions), dict.fromkeys(needed, 1))
 
 
 def trail_not_logging(check):
@@ -349,6 +352,7 @@ def throttled(check):
         dict(run.actions),
         {
             "sts:GetCallerIdentity": 1,
+            "organizations:ListAccounts": 2,
             "ec2:DescribeRegions": 2,
             "iam:GetAccountPasswordPolicy": 2,
             "iam:GetAccountSummary": 2,

@@ -21,6 +21,7 @@ TRAIL = "acme-all"
 EXTERNAL_ID = "acme-42"
 # The permissions in docs/sources/cloud.md; `sts:GetCallerIdentity` needs none.
 READING = (
+    "organizations:ListAccounts",
     "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",

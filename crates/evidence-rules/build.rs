@@ -1,6 +1,7 @@
 //! Turns each framework, a file in `frameworks/`, into a table of the program. A mistake in one fails the build: an
 //! unknown rule has no static of its name.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,6 +16,8 @@ const FOLDER: &str = "frameworks";
 struct Framework {
     id: String,
     name: String,
+    /// What each criterion is about.
+    criteria: BTreeMap<String, String>,
     controls: Vec<Control>,
 }
 
@@ -23,6 +26,8 @@ struct Framework {
 struct Control {
     id: String,
     title: String,
+    /// The question that it answers.
+    about: String,
     rules: Vec<Mapping>,
 }
 
@@ -31,19 +36,29 @@ struct Control {
 struct Mapping {
     rule: String,
     criteria: Vec<String>,
+    /// Why its evidence is filed there.
+    why: String,
+    /// Where others file it too.
+    #[serde(default)]
+    also: String,
 }
 
 impl Framework {
     /// The framework as a value of the program's own type.
     fn written(&self) -> Result<String, std::fmt::Error> {
-        let Framework { id, name, controls } = self;
-        let mut text = format!("&Framework {{ id: {id:?}, name: {name:?}, controls: &[");
-        for Control { id, title, rules } in controls {
-            write!(text, "Control {{ id: {id:?}, title: {title:?}, rules: &[")?;
-            for Mapping { rule, criteria } in rules {
+        let Framework { id, name, criteria, controls } = self;
+        let criteria: Vec<_> = criteria.iter().collect();
+        let mut text =
+            format!("&Framework {{ id: {id:?}, name: {name:?}, criteria: &{criteria:?}, controls: &[");
+        for Control { id, title, about, rules } in controls {
+            write!(text, "Control {{ id: {id:?}, title: {title:?}, about: {about:?}, rules: &[")?;
+            for Mapping { rule, criteria, why, also } in rules {
                 // The static of a rule has the name of its code.
                 let name = rule.replace('-', "_").to_uppercase();
-                write!(text, "Mapping {{ rule: &named::{name}, criteria: &{criteria:?} }},")?;
+                write!(
+                    text,
+                    "Mapping {{ rule: &named::{name}, criteria: &{criteria:?}, why: {why:?}, also: {also:?} }},"
+                )?;
             }
             text.push_str("] },");
         }

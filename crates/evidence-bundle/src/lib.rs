@@ -18,6 +18,7 @@ pub mod read;
 pub mod time;
 pub mod trust;
 pub mod version;
+pub mod waiver;
 #[cfg(feature = "sign")]
 pub mod write;
 

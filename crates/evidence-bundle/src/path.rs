@@ -28,6 +28,8 @@ pub const OBSERVATIONS: &str = "derived/observations.json";
 pub const POPULATION: &str = "derived/population.json";
 /// The settings that decided what was collected and how it was judged.
 pub const SCOPE: &str = "derived/scope.json";
+/// The failures that management accepts; only if the run had a file of waivers.
+pub const WAIVERS: &str = "derived/waivers.json";
 /// The file to read first: what the bundle is and how to check it. This file and the six below are optional; they
 /// are derived from the documents and add nothing to them.
 pub const README: &str = "derived/README.txt";

@@ -4,7 +4,7 @@
 //! whether the record still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run
 //! that resumes a killed one takes over what that run had read ([`Cache::taken_over`]).
 //!
-//! The user's cache directory has one file for each host, organization and account, readable by its owner alone. Every
+//! The user's cache directory has one file for each host, tenant and account, readable by its owner alone. Every
 //! entry carries a tag made with the owner's secret, so that only who knows the secret can forge an answer. The file
 //! holds neither the secret nor anything that identifies it, and nothing in which the screen finds a secret. A missing or
 //! damaged file costs only requests: without the file, a run asks for everything; with a damaged one, for everything
@@ -39,8 +39,8 @@ const TOLERATED: u64 = 4 * 1024 * 1024;
 pub struct CacheOwner<'a> {
     /// Base of the API.
     pub api_url: &'a str,
-    /// The organization or account.
-    pub organization: &'a str,
+    /// Whose data the answers hold: the host's customer, by the name that a user gave.
+    pub tenant: &'a str,
     /// What else all questions depend on, such as a branch.
     pub about: &'a str,
     /// The account that asks, if it is known: what a host shows depends on it.
@@ -64,7 +64,7 @@ pub enum Purpose {
     },
 }
 
-/// The answers of one host to one account about one organization.
+/// The answers of one host to one account about one tenant.
 pub struct Cache {
     state: Mutex<Index>,
     screen: Arc<Screen>,
@@ -232,8 +232,8 @@ impl CacheOwner<'_> {
     fn derive(&self, what: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret);
         let version = concat!("evidence ", env!("CARGO_PKG_VERSION"));
-        let organization = self.organization.to_ascii_lowercase();
-        let text = [version, what, self.api_url, &organization, self.about, self.account].join("\n");
+        let tenant = self.tenant.to_ascii_lowercase();
+        let text = [version, what, self.api_url, &tenant, self.about, self.account].join("\n");
         hex::encode(hmac::sign(&key, text.as_bytes()))
     }
 }

@@ -206,16 +206,15 @@ mod tests {
     fn what_is_put_into_an_address_cannot_leave_its_place() {
         assert_eq!(encoded("a&b=c#d/e?f g\n"), "a%26b%3Dc%23d%2Fe%3Ff%20g%0A");
         let base = Url::parse("https://h.example/base/").unwrap();
-        let call = call("/repos/{owner}/{repo}/branches?whose={owner}&maxResults=1");
-        let request = call.get(&base, &[("owner", "a/b?c#d&e=f"), ("repo", "..")]);
+        let call = call("/things/{owner}/{thing}/branches?whose={owner}&maxResults=1");
+        let request = call.get(&base, &[("owner", "a/b?c#d&e=f"), ("thing", "..")]);
         assert_eq!(request.url.host_str(), Some("h.example"));
-        assert_eq!(request.url.path(), "/base/repos/a%2Fb%3Fc%23d&e=f/branches");
+        assert_eq!(request.url.path(), "/base/things/a%2Fb%3Fc%23d&e=f/branches");
         assert_eq!(request.url.query(), Some("whose=a%2Fb%3Fc%23d%26e%3Df&maxResults=1"));
-        let label = "/repos/a%2Fb%3Fc%23d&e=f/branches?whose=a%2Fb%3Fc%23d%26e%3Df&maxResults=1";
+        let label = "/things/a%2Fb%3Fc%23d&e=f/branches?whose=a%2Fb%3Fc%23d%26e%3Df&maxResults=1";
         assert_eq!((request.label.as_str(), request.kind), (label, Some("a kind")));
         assert_eq!(request.headers["accept"], "application/json");
-        let elsewhere =
-            call.get_at(&base, Url::parse("https://h.example/base/organizations/1?page=2").unwrap());
-        assert_eq!(elsewhere.label, "/organizations/1?page=2");
+        let elsewhere = call.get_at(&base, Url::parse("https://h.example/base/moved/1?page=2").unwrap());
+        assert_eq!(elsewhere.label, "/moved/1?page=2");
     }
 }

@@ -1,4 +1,4 @@
-//! When to give an endpoint up: a request that fails for every repository is not repeated 2,000 times.
+//! When to give an endpoint up: a request that fails for every subject is not repeated 2,000 times.
 //!
 //! A request names its kind of question, and all requests of a kind share a [`Circuit`]. It counts requests that
 //! failed after all their attempts, never attempts: it does not see faults that pass within the attempts. A refusal that

@@ -13,6 +13,7 @@ use super::call::Reading;
 use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::clock::Clock;
 use super::concurrency::Ticket;
+use super::credential::Credential;
 use super::exchange::{Body, Exchange, read_body, text};
 use super::framing::ambiguity;
 use super::gate::{Feedback, Gate};
@@ -20,13 +21,13 @@ use super::obstacle::{Obstacle, TransportError, trouble};
 use super::parcel::Parcel;
 use super::quota::QuotaStatus;
 use super::redirect::RedirectChain;
-use super::reply::{Answered, FailureKind, Meta, Refused, Reply, RequestFailure};
+use super::reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, RequestFailure};
 use super::request::{Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
 use super::settings::ClientSettings;
 use super::trail;
 use super::watch::{Exchanged, WaitReason, Watch};
-use super::words::single_line;
+use super::words::{fault_text, page_text, single_line};
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -39,6 +40,7 @@ const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
 pub struct Client {
     http: Arc<Mutex<reqwest::Client>>,
     dialect: Arc<dyn Dialect>,
+    credential: Arc<dyn Credential>,
     settings: ClientSettings,
     gate: Gate,
     pub(super) clock: Clock,
@@ -60,7 +62,7 @@ pub(super) struct RequestCounts {
 }
 
 impl Client {
-    /// A client that speaks `dialect`.
+    /// A client that speaks `dialect` and signs in with `credential`.
     ///
     /// # Errors
     ///
@@ -68,21 +70,23 @@ impl Client {
     pub fn new(
         settings: ClientSettings,
         dialect: Arc<dyn Dialect>,
+        credential: Arc<dyn Credential>,
         clock: Clock,
         watch: Arc<dyn Watch>,
     ) -> Result<Client, String> {
         let http = Arc::new(Mutex::new(settings.build()?));
         let gate = Gate::new(&settings);
         let (counts, circuits) = (Arc::default(), Arc::default());
-        Ok(Client { http, dialect, settings, gate, clock, watch, counts, circuits, cache: None })
+        Ok(Client { http, dialect, credential, settings, gate, clock, watch, counts, circuits, cache: None })
     }
 
-    /// A client of another host of the same provider: it shares settings, counts and circuits, and has its own gate, so
-    /// that a refusal by one host does not close the others.
-    pub fn sibling(&self, dialect: Arc<dyn Dialect>) -> Client {
+    /// A client of another host of the same provider, or with another credential: it shares settings, counts and
+    /// circuits, and has its own gate, so that a refusal by one host does not close the others.
+    pub fn sibling(&self, dialect: Arc<dyn Dialect>, credential: Arc<dyn Credential>) -> Client {
         Client {
             http: Arc::clone(&self.http),
             dialect,
+            credential,
             settings: self.settings.clone(),
             gate: Gate::new(&self.settings),
             clock: self.clock.clone(),
@@ -127,16 +131,21 @@ impl Client {
         request: &Request,
         reading: Reading<'_, T>,
     ) -> Result<Reply<T>, RequestFailure> {
-        let Some(kind) = request.kind else {
-            let outcome = Box::pin(self.attempts(request, reading, &Circuit::default())).await;
-            trail::note(request, &outcome, self.clock.now());
-            return outcome;
-        };
-        let circuit = self.circuits.of(kind);
+        let circuit = request.kind.map(|kind| self.circuits.of(kind)).unwrap_or_default();
         // On the heap: otherwise each caller's future would contain it, and copying that future is expensive.
-        let outcome = Box::pin(self.attempts(request, reading, &circuit)).await;
+        let outcome = match Box::pin(self.attempts(request, reading, &circuit)).await {
+            Ok(outcome) => outcome,
+            // The request was not sent. What was asked for a credential has its own place in the trail.
+            Err(error) => {
+                return match *error {
+                    CallError::Refused(refused) => Ok(Err(refused)),
+                    CallError::Failed(failure) => Err(failure),
+                };
+            }
+        };
         trail::note(request, &outcome, self.clock.now());
         if circuit.note(&outcome)
+            && let Some(kind) = request.kind
             && let Some(given_up) = circuit.given_up(kind)
         {
             self.watch.given_up(&given_up);
@@ -144,15 +153,17 @@ impl Client {
         outcome
     }
 
-    /// Repeats the request until there is a final answer, the attempts are used up, or the kind is given up.
+    /// Repeats the request until there is a final answer, the attempts are used up, or the kind is given up. Fails if
+    /// there is no credential to send.
     async fn attempts<T>(
         &self,
         request: &Request,
         reading: Reading<'_, T>,
         circuit: &Circuit,
-    ) -> Result<Reply<T>, RequestFailure> {
+    ) -> Result<Result<Reply<T>, RequestFailure>, Box<CallError>> {
         let Reading { raw, limit, .. } = reading;
         let mut attempt = 0;
+        let mut signed_in_again = false;
         let mut refused: Option<RequestFailure> = None;
         loop {
             let hopeless = match circuit.hope() {
@@ -164,16 +175,16 @@ impl Client {
                 Hope::None => true,
             };
             if hopeless {
-                return Err(refused.unwrap_or_else(|| circuit.failure(attempt)));
+                return Ok(Err(refused.unwrap_or_else(|| circuit.failure(attempt))));
             }
             attempt += 1;
             let (ticket, exchanged) = match self.follow(request, attempt, raw, limit, circuit).await {
                 Ok(followed) => followed,
-                // The host's answer to this request says more than the closed gate.
-                Err(failure) => return Err(refused.unwrap_or(failure)),
+                // The host's answer to this request says more than the closed gate, or a missing credential.
+                Err(error) => return refused.map(Err).map_or_else(|| unsent(error), Ok),
             };
             let now = self.clock.now();
-            let (class, outcome) = match exchanged {
+            let (class, renewable, outcome) = match exchanged {
                 Ok(exchange) => self.understand(exchange, &Asked { request, attempt, ticket, now }, reading),
                 Err(TransportError { text, obstacle }) => {
                     self.gate.leave(ticket, None, now);
@@ -183,13 +194,20 @@ impl Client {
                     };
                     (
                         Class::Transport,
+                        false,
                         Err(RequestFailure { attempts: attempt, ..RequestFailure::local(kind) }),
                     )
                 }
             };
             self.report(request, attempt, &outcome);
             let failure = match outcome {
-                Ok(reply) => return Ok(reply),
+                // Not a retry: the host says nothing against the request.
+                Ok(Err(_)) if renewable && !std::mem::replace(&mut signed_in_again, true) => {
+                    trail::note(request, &outcome, now);
+                    attempt -= 1;
+                    continue;
+                }
+                Ok(reply) => return Ok(Ok(reply)),
                 Err(failure) => failure,
             };
             let final_kind = matches!(
@@ -201,7 +219,7 @@ impl Client {
                     | FailureKind::Obstacle(..)
             );
             if final_kind || request.parcel.as_ref().is_some_and(Parcel::is_spoilt) {
-                return Err(failure);
+                return Ok(Err(failure));
             }
             match decide_within(self.settings.attempts, class, attempt, fastrand::f64()) {
                 // The gate already holds all requests back for the limit.
@@ -222,7 +240,7 @@ impl Client {
                         circuit.unless_given_up(self.clock.sleep_until(until)).await;
                     }
                 }
-                RetryDecision::GiveUp | RetryDecision::Accept => return Err(failure),
+                RetryDecision::GiveUp | RetryDecision::Accept => return Ok(Err(failure)),
             }
             refused = Some(failure);
         }
@@ -238,12 +256,17 @@ impl Client {
         raw: bool,
         limit: usize,
         circuit: &Circuit,
-    ) -> Result<(Ticket, Result<Exchange, TransportError>), RequestFailure> {
+    ) -> Result<(Ticket, Result<Exchange, TransportError>), Unsent> {
         let mut chain = RedirectChain::new(request);
         let mut first = true;
         loop {
             let entered = circuit.unless_given_up(self.gate.enter(&self.clock, &*self.watch)).await;
-            let ticket = entered.unwrap_or_else(|| Err(circuit.failure(attempt.saturating_sub(1))))?;
+            let ticket = entered.unwrap_or_else(|| Err(circuit.failure(attempt.saturating_sub(1))));
+            let ticket = ticket.map_err(Unsent::Held)?;
+            if let Err(error) = self.credential.ready().await {
+                self.gate.leave(ticket, None, self.clock.now());
+                return Err(Unsent::NoCredential(Box::new(error)));
+            }
             self.counts.requests.fetch_add(1, Ordering::Relaxed);
             if attempt > 1 && std::mem::take(&mut first) {
                 self.counts.retries.fetch_add(1, Ordering::Relaxed);
@@ -253,7 +276,7 @@ impl Client {
                 Some(Err(trouble)) => return Ok((ticket, Err(trouble))),
                 None => {
                     self.gate.leave(ticket, None, self.clock.now());
-                    return Err(circuit.failure(attempt));
+                    return Err(Unsent::Held(circuit.failure(attempt)));
                 }
             };
             exchange.redirected_to = match exchange.status {
@@ -282,7 +305,8 @@ impl Client {
         proxy.check([&request.url])?;
         let mut authorized = request.clone();
         let sent_at = self.clock.now();
-        self.dialect.authorize(&mut authorized, sent_at)?;
+        self.dialect.prepare(&mut authorized);
+        self.credential.authorize(&mut authorized, sent_at)?;
         let Request { method, url, headers: sent, body, parcel, .. } = authorized;
         let (method, body) = match (method, parcel) {
             (Method::Get, _) => (reqwest::Method::GET, None),
@@ -312,17 +336,19 @@ impl Client {
         Ok(Exchange { sent, sent_at, status, headers, redirected_to: None, body })
     }
 
-    /// Turns an exchange into a reply or a failure, and passes its limits on to the gate.
+    /// Turns an exchange into a reply or a failure, and passes its limits on to the gate. Also returns whether the host
+    /// refused a credential for which there is another one.
     fn understand<T>(
         &self,
         exchange: Exchange,
         asked: &Asked<'_>,
         reads: Reading<'_, T>,
-    ) -> (Class, Result<Reply<T>, RequestFailure>) {
+    ) -> (Class, bool, Result<Reply<T>, RequestFailure>) {
         let answer = exchange.answer(reads.raw, asked.now);
         let Meaning { mut class, code, message, request_id, permission, reading } =
             self.dialect.understand(&answer);
-        let Exchange { status, headers, redirected_to, body, .. } = exchange;
+        let Exchange { sent, status, headers, redirected_to, body, .. } = exchange;
+        let mut renewable = false;
         let meta = Meta {
             path: asked.request.label.clone(),
             status,
@@ -384,7 +410,9 @@ impl Client {
                 fail(FailureKind::Transport(text))
             }
             (class, _) => {
-                if class == Class::Unauthorized || class == Class::Forbidden(RefusalCause::LoginAttempts) {
+                renewable = class == Class::Unauthorized && self.credential.refused(&sent);
+                let locked_out = class == Class::Forbidden(RefusalCause::LoginAttempts);
+                if locked_out || (class == Class::Unauthorized && !renewable) {
                     // Every further bad try prolongs the lock-out of the credential's owner.
                     let text = message.clone().unwrap_or_else(|| format!("HTTP {status}"));
                     let kind = FailureKind::Unauthorized(text);
@@ -393,6 +421,9 @@ impl Client {
                 Ok(Err(Refused { class, code, message, permission, meta }))
             }
         };
+        if matches!(class, Class::Success | Class::NotModified | Class::NotFound) {
+            self.credential.accepted(&sent);
+        }
         if matches!(class, Class::Success | Class::NotFound) {
             self.counts.answered.store(true, Ordering::Relaxed);
         }
@@ -402,7 +433,7 @@ impl Client {
             _ => None,
         };
         self.gate.leave(asked.ticket, Some(&Feedback { class, reading, rest }), asked.now);
-        (class, outcome)
+        (class, renewable, outcome)
     }
 
     /// Whether it is certain that the obstacle will not go away by itself.
@@ -440,15 +471,17 @@ struct Asked<'a> {
     now: Timestamp,
 }
 
-/// The text of a fault: never a page, but the host's own message, or what its dialect makes of a page.
-fn fault_text(status: u16, message: Option<&str>) -> String {
-    match message {
-        Some(message) => format!("HTTP {status} {message}"),
-        None => format!("HTTP {status}"),
-    }
+/// Why a request was not sent.
+enum Unsent {
+    /// The gate is closed, or the kind is given up.
+    Held(RequestFailure),
+    /// There is nothing to sign in with.
+    NoCredential(Box<CallError>),
 }
 
-/// The text of an answer of the wrong kind, without any of it.
-fn page_text(status: u16, message: Option<&str>) -> String {
-    fault_text(status, Some(message.unwrap_or("with a page that is not JSON")))
+fn unsent<T>(why: Unsent) -> Result<Result<Reply<T>, RequestFailure>, Box<CallError>> {
+    match why {
+        Unsent::Held(failure) => Ok(Err(failure)),
+        Unsent::NoCredential(error) => Err(error),
+    }
 }

@@ -5,8 +5,8 @@
 //! `proxy` knows the proxy of the environment, `obstacle` why a connection failed. `cache` keeps answers, and
 //! `revalidate` asks the host whether they still hold.
 //!
-//! Callers provide what differs between hosts as a [`Dialect`] and a list of [`Call`]s, and receive waits and requests
-//! through a [`Watch`]. The crate depends on no particular host, no configuration and no use of an answer.
+//! Callers provide what differs between hosts as a [`Dialect`], a [`Credential`] and a list of [`Call`]s, and receive
+//! waits and requests through a [`Watch`]. The crate depends on no particular host, no configuration and no use of an answer.
 //!
 //! It never sends a host anything but GET and questions by POST, follows a redirect away from the host's origin,
 //! prints, shows a credential, or reads more of a body than the caller allows. Only an [`Uplink`] sends something for
@@ -18,10 +18,12 @@ mod circuit;
 pub mod client;
 pub mod clock;
 pub mod concurrency;
+mod credential;
 mod exchange;
 mod framing;
 mod gate;
 pub mod link;
+mod login;
 mod obstacle;
 pub mod pace;
 mod parcel;
@@ -42,6 +44,8 @@ mod words;
 pub use call::{AskedAbout, Call, Keeping, Subject};
 pub use circuit::GivenUp;
 pub use client::Client;
+pub use credential::{Anonymous, Credential};
+pub use login::{Lease, Login, Renewal, RenewalTerms, bearer};
 pub use obstacle::{HelpTarget, Obstacle};
 pub use parcel::{Parcel, Spoilt};
 pub use proxy::{Proxy, Variables};

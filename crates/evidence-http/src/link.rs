@@ -183,21 +183,21 @@ mod tests {
 
     #[test]
     fn reads_every_form_of_the_header() {
-        let next = link("https://host/repos?page=2", &["next"], &[]);
-        let last = link("https://host/repos?page=23", &["last"], &[]);
+        let next = link("https://host/things?page=2", &["next"], &[]);
+        let last = link("https://host/things?page=23", &["last"], &[]);
         let table: &[(&str, Vec<Link>)] = &[
             ("", vec![]),
             (" , ,, ", vec![]),
-            ("<https://host/repos?page=2>; rel=\"next\"", vec![next.clone()]),
-            ("<https://host/repos?page=2>;rel=next", vec![next.clone()]),
-            ("<https://host/repos?page=2> ;\trel = next", vec![next.clone()]),
-            ("<https://host/repos?page=2>; REL=\"NEXT\"", vec![next.clone()]),
+            ("<https://host/things?page=2>; rel=\"next\"", vec![next.clone()]),
+            ("<https://host/things?page=2>;rel=next", vec![next.clone()]),
+            ("<https://host/things?page=2> ;\trel = next", vec![next.clone()]),
+            ("<https://host/things?page=2>; REL=\"NEXT\"", vec![next.clone()]),
             (
-                "<https://host/repos?page=2>; rel=\"next\", <https://host/repos?page=23>; rel=\"last\"",
+                "<https://host/things?page=2>; rel=\"next\", <https://host/things?page=23>; rel=\"last\"",
                 vec![next.clone(), last.clone()],
             ),
             (
-                "<https://host/repos?page=2>; rel=next,<https://host/repos?page=23>; rel=last,",
+                "<https://host/things?page=2>; rel=next,<https://host/things?page=23>; rel=last,",
                 vec![next.clone(), last.clone()],
             ),
             // A comma, a semicolon and a quote belong to the target while it is open.
@@ -224,24 +224,24 @@ mod tests {
             // Only the first rel counts.
             ("<https://host/>; rel=next; rel=prev", vec![link("https://host/", &["next"], &[])]),
             ("<https://host/>; rel=\"\"; rel=prev", vec![link("https://host/", &[], &[])]),
-            ("</orgs/x/repos?page=2>; rel=next", vec![link("/orgs/x/repos?page=2", &["next"], &[])]),
+            ("</orgs/x/things?page=2>; rel=next", vec![link("/orgs/x/things?page=2", &["next"], &[])]),
             ("<>; rel=next", vec![link("", &["next"], &[])]),
             ("<https://host/>", vec![link("https://host/", &[], &[])]),
             ("<https://host/>;;; ;rel=next;", vec![link("https://host/", &["next"], &[])]),
             // Damaged links do not hide the ones after them.
-            ("https://host/1; rel=next, <https://host/repos?page=2>; rel=next", vec![next.clone()]),
-            ("garbage \"<x>, y\" more, <https://host/repos?page=2>; rel=next", vec![next.clone()]),
+            ("https://host/1; rel=next, <https://host/things?page=2>; rel=next", vec![next.clone()]),
+            ("garbage \"<x>, y\" more, <https://host/things?page=2>; rel=next", vec![next.clone()]),
             (
-                "<https://host/repos?page=2>; rel=next garbage=a b, <https://host/repos?page=23>; rel=last",
-                vec![link("https://host/repos?page=2", &["next", "garbage=a", "b"], &[]), last.clone()],
+                "<https://host/things?page=2>; rel=next garbage=a b, <https://host/things?page=23>; rel=last",
+                vec![link("https://host/things?page=2", &["next", "garbage=a", "b"], &[]), last.clone()],
             ),
             (
-                "<https://host/repos?page=2>; rel=\"next\" garbage \"a,b\", <https://host/repos?page=23>; rel=last",
+                "<https://host/things?page=2>; rel=\"next\" garbage \"a,b\", <https://host/things?page=23>; rel=last",
                 vec![next.clone(), last.clone()],
             ),
             ("<https://host/never-closed; rel=next, <", vec![]),
-            ("<https://host/repos?page=2>; rel=\"next", vec![next.clone()]),
-            ("<https://host/repos?page=2>; rel=\"next\\", vec![next.clone()]),
+            ("<https://host/things?page=2>; rel=\"next", vec![next.clone()]),
+            ("<https://host/things?page=2>; rel=\"next\\", vec![next.clone()]),
             ("<https://host/ü>; rel=\"näxt\"", vec![link("https://host/ü", &["näxt"], &[])]),
         ];
         for (header, expected) in table {
@@ -251,18 +251,18 @@ mod tests {
 
     #[test]
     fn finds_the_target_of_a_relation_type() {
-        let page = "<https://host/organizations/7/repos?page=2>; rel=\"next\", \
-                    <https://host/organizations/7/repos?page=9>; rel=\"last\"";
+        let page = "<https://host/groups/7/things?page=2>; rel=\"next\", \
+                    <https://host/groups/7/things?page=9>; rel=\"last\"";
         let deprecation = "<https://host/docs>; rel=\"deprecation\"; type=\"text/html\"";
         let other_resource = "<https://host/other?page=2>; rel=next; anchor=\"/other\"";
         let table: &[(&[&str], &str, Option<&str>)] = &[
-            (&[page], "next", Some("https://host/organizations/7/repos?page=2")),
-            (&[page], "LAST", Some("https://host/organizations/7/repos?page=9")),
+            (&[page], "next", Some("https://host/groups/7/things?page=2")),
+            (&[page], "LAST", Some("https://host/groups/7/things?page=9")),
             (&[page], "prev", None),
-            (&[deprecation, page], "next", Some("https://host/organizations/7/repos?page=2")),
+            (&[deprecation, page], "next", Some("https://host/groups/7/things?page=2")),
             (&[deprecation], "next", None),
             (&[other_resource], "next", None),
-            (&[other_resource, page], "next", Some("https://host/organizations/7/repos?page=2")),
+            (&[other_resource, page], "next", Some("https://host/groups/7/things?page=2")),
             (&[], "next", None),
         ];
         for (headers, rel, expected) in table {

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use reqwest::header::HeaderValue;
 
-    const BASE: &str = "https://api.example/repos/acme/web?page=2";
+    const BASE: &str = "https://api.example/things/acme/web?page=2";
 
     fn get() -> Request {
         Request::get(BASE.parse().unwrap(), "web").header("accept", "application/json")
@@ -142,7 +142,7 @@ mod tests {
             ("https://api.example/there", Some("https://api.example/there")),
             ("https://API.example:443/there", Some("https://api.example/there")),
             ("//api.example/there", Some("https://api.example/there")),
-            ("?page=3", Some("https://api.example/repos/acme/web?page=3")),
+            ("?page=3", Some("https://api.example/things/acme/web?page=3")),
             ("/straße", Some("https://api.example/stra%C3%9Fe")),
             ("", Some(BASE)),
             ("http://api.example/there", None),

@@ -1,7 +1,8 @@
 //! Requests, and the dialects in which hosts differ.
 //!
-//! A [`Dialect`] is the part of HTTP that is specific to one provider: how a request proves who asks, and what an
-//! answer means. It never sends, waits or retries: the client does, for every host alike.
+//! A [`Dialect`] is the part of HTTP that is specific to one provider: which headers every request has, and what an
+//! answer means. It never sends, waits or retries: the client does, for every host alike. How a request proves who asks
+//! is a [`Credential`](super::Credential)'s matter.
 
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -28,7 +29,7 @@ pub struct Request {
     pub method: Method,
     /// Its address.
     pub url: Url,
-    /// Its headers; the client adds `User-Agent`, the dialect the credentials.
+    /// Its headers; the client adds `User-Agent`, the dialect and the credential theirs.
     pub headers: HeaderMap,
     /// Its body; empty for a GET.
     pub body: Vec<u8>,
@@ -131,13 +132,8 @@ pub struct Meaning {
 
 /// The protocol details of one host.
 pub trait Dialect: Send + Sync {
-    /// Adds the credentials that the host expects: a token, a signature. The client calls it for every attempt,
-    /// since a signature expires.
-    ///
-    /// # Errors
-    ///
-    /// Fails if they cannot be made. The text says why, without any part of a credential.
-    fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String>;
+    /// Adds the headers that every request to this host has, before a credential signs it.
+    fn prepare(&self, _request: &mut Request) {}
 
     /// Interprets an answer. Total: every answer has a meaning.
     fn understand(&self, answer: &Answer<'_>) -> Meaning;

@@ -39,7 +39,7 @@ pub enum Class {
     NotFound,
     /// 410: the version of the API is retired.
     Gone,
-    /// 451, or 403 with the same message: the repository is blocked, for example after a copyright complaint.
+    /// 451, or 403 with the same message: the subject is blocked, for example after a copyright complaint.
     Blocked,
     /// The requests of this hour are used up; `reset` (seconds since 1970, by the host's clock) is when there are
     /// new ones, if the host said so.
@@ -52,7 +52,7 @@ pub enum Class {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
-    /// Too many requests per second, a limit that cloud providers have. The host may say how many seconds to
+    /// Too many requests per second, a limit that some providers have. The host may say how many seconds to
     /// wait; otherwise a few are enough.
     Throttled {
         /// Seconds to wait.

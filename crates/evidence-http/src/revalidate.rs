@@ -235,7 +235,7 @@ mod tests {
             (kept("W/\"1\"", &[]), said(Some("\"1\""), &[], None), true),
             (kept("W/\"1\"", &[]), said(None, &[], None), true),
             (kept("W/\"1\"", &[]), said(Some("W/\"2\""), &[], None), false),
-            (kept("W/\"1\"", &[]), said(None, &[], Some("/repositories/1")), false),
+            (kept("W/\"1\"", &[]), said(None, &[], Some("/things/1")), false),
             (kept("W/\"1\"", &["link"]), said(None, &["link"], None), true),
             (kept("W/\"1\"", &["link"]), said(None, &["date"], None), false),
             (kept("W/\"1\"", &["link", "date"]), said(None, &["date"], None), false),

@@ -28,3 +28,16 @@ pub(super) fn innermost(error: &reqwest::Error) -> String {
         single_line(&cause.to_string())
     }
 }
+
+/// The text of a fault: never a page, but the host's own message, or what its dialect makes of a page.
+pub(super) fn fault_text(status: u16, message: Option<&str>) -> String {
+    match message {
+        Some(message) => format!("HTTP {status} {message}"),
+        None => format!("HTTP {status}"),
+    }
+}
+
+/// The text of an answer of the wrong kind, without any of it.
+pub(super) fn page_text(status: u16, message: Option<&str>) -> String {
+    fault_text(status, Some(message.unwrap_or("with a page that is not JSON")))
+}

@@ -16,7 +16,7 @@ use evidence_http::clock::Clock;
 use evidence_http::quota::QuotaReading;
 use evidence_http::retry::Class;
 use evidence_http::{
-    Answer, Call, CallError, Client, ClientSettings, Dialect, FailureKind, Meaning, ParseError, Request,
+    Anonymous, Answer, Call, CallError, Client, ClientSettings, Dialect, FailureKind, Meaning, ParseError,
     Watch,
 };
 use flate2::Compression;
@@ -31,10 +31,6 @@ const BODY: &[u8] = b"{\"two_factor_requirement_enabled\": true}";
 struct Plain;
 
 impl Dialect for Plain {
-    fn authorize(&self, _: &mut Request, _: Timestamp) -> Result<(), String> {
-        Ok(())
-    }
-
     fn understand(&self, _: &Answer<'_>) -> Meaning {
         let reading = QuotaReading::default();
         Meaning {
@@ -96,7 +92,8 @@ async fn asked(answer: Vec<u8>) -> (Result<Vec<u8>, CallError>, usize, usize) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let settings = ClientSettings { plain: true, ..ClientSettings::default() };
     let clock = Clock::manual(Timestamp::now());
-    let client = Client::new(settings, Arc::new(Plain), clock, Arc::new(Nobody)).unwrap();
+    let client =
+        Client::new(settings, Arc::new(Plain), Arc::new(Anonymous), clock, Arc::new(Nobody)).unwrap();
     let answered = client.ask(&CALL.get(&url, &[]), &CALL).await.map(|answered| answered.value);
     server.abort();
     (answered, connections.load(Ordering::Relaxed), requests.load(Ordering::Relaxed))

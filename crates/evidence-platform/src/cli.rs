@@ -129,6 +129,9 @@ pub struct ServeArgs {
     /// Keys that no longer count, for bundles received from SINCE on: one FINGERPRINT SINCE WHY per line, # for comments
     #[arg(long, env = "EVIDENCE_PLATFORM_REVOKED_KEYS", value_name = "FILE")]
     pub revoked_keys: Option<PathBuf>,
+    /// Refuse bundles with checks that this version cannot judge again, because it does not know their rule
+    #[arg(long, env = "EVIDENCE_PLATFORM_REQUIRE_JUDGEMENT")]
+    pub require_judgement: bool,
     /// Names under which clients reach the server, separated by commas; IP addresses and localhost need none
     #[arg(long, env = "EVIDENCE_PLATFORM_HOST_NAMES", value_name = "NAME", value_delimiter = ',', value_parser = host_name)]
     pub host_names: Vec<String>,

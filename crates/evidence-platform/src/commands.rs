@@ -113,6 +113,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         readers: serve
             .max_verifications
             .map_or(defaults.readers, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        require_judgement: serve.require_judgement,
         revoked: revoked(serve.revoked_keys.as_deref())?,
         ..defaults
     };

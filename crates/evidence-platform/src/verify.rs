@@ -28,6 +28,8 @@ const OVERVIEW_BYTES: usize = 256 << 10;
 /// Verifies a bundle while `reader` reads it. Also returns the SHA-256 of the bytes, whatever the verdict. Use the
 /// reader's results only if the verdict is good and the digest is the expected one.
 ///
+/// Checks that cannot be judged again, because this version does not know their rule, are no reason to refuse it.
+///
 /// # Errors
 /// Fails with [`Error::Refused`] if a trusted key did not sign exactly this, [`Error::NoTrustedKey`] if there is
 /// none, and [`Error::Unavailable`] if the bundle could not be read.
@@ -37,12 +39,22 @@ pub fn read<T: FileReader>(
     limits: &Limits,
     reader: T,
 ) -> (Result<(VerifiedBundle, T), Error>, Option<BlobDigest>) {
+    read_as(bundle, trust, &Expectations::default(), limits, reader)
+}
+
+fn read_as<T: FileReader>(
+    bundle: impl Read,
+    trust: &TrustRoot,
+    expectations: &Expectations,
+    limits: &Limits,
+    reader: T,
+) -> (Result<(VerifiedBundle, T), Error>, Option<BlobDigest>) {
     let mut bundle = Hashing { inner: bundle, hasher: Sha256::new() };
-    let verdict = evidence_view::read(&mut bundle, trust, &Expectations::default(), limits, reader);
+    let verdict = evidence_view::read(&mut bundle, trust, expectations, limits, reader);
     (verdict.map_err(refusal), bundle.finish())
 }
 
-/// Like [`read`], for the overview that the platform stores.
+/// Like [`read`], for the overview that the platform stores. With `judgement`, every check must be judged again.
 ///
 /// # Errors
 /// Fails like [`read`], and with [`Error::Refused`] if the overview is too large to store.
@@ -50,8 +62,10 @@ pub fn overview(
     bundle: impl Read,
     trust: &TrustRoot,
     limits: &Limits,
+    judgement: bool,
 ) -> (Result<Overview, Error>, Option<BlobDigest>) {
-    let (verdict, digest) = read(bundle, trust, limits, OverviewReader::default());
+    let expectations = Expectations { judgement, ..Expectations::default() };
+    let (verdict, digest) = read_as(bundle, trust, &expectations, limits, OverviewReader::default());
     (verdict.and_then(|(bundle, reader)| bounded(reader.overview(bundle))), digest)
 }
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 
-use evidence_bundle::path::MANIFEST;
+use evidence_bundle::path::{MANIFEST, WAIVERS};
 use evidence_view::ManifestHead;
+use evidence_view::waivers::Waivers;
 use serde::de::DeserializeOwned;
 
 /// The documents of one bundle.
@@ -51,6 +52,20 @@ pub(crate) fn head(documents: &dyn Documents) -> io::Result<ManifestHead> {
         Ok(())
     })?;
     found.ok_or_else(|| unknown(MANIFEST))
+}
+
+/// The waivers; `None` if the bundle has none.
+pub(crate) fn waivers(documents: &dyn Documents) -> io::Result<Option<Waivers>> {
+    let mut found = None;
+    let opened = documents.open(WAIVERS, &mut |contents| {
+        found = Waivers::read(contents);
+        Ok(())
+    });
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) => found.map(Some).ok_or_else(|| unknown(WAIVERS)),
+    }
 }
 
 /// Every row of the list with this name in a document.

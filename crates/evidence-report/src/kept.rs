@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufReader, Read, Seek, Write};
 
-use evidence_bundle::path::{REPORT, REQUIRED};
+use evidence_bundle::path::{REPORT, REQUIRED, WAIVERS};
 use evidence_view::FileReader;
 use sha2::{Digest as _, Sha256};
 
@@ -69,7 +69,7 @@ impl<F: Read + Write + Seek> Kept<F> {
 impl<F: Read + Write + Seek> FileReader for Kept<F> {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         let is_report = path == REPORT;
-        if !is_report && !REQUIRED.contains(&path) {
+        if !is_report && path != WAIVERS && !REQUIRED.contains(&path) {
             return Ok(());
         }
         let mut kept = if is_report && !self.with_signed { None } else { Some((self.place)()?) };

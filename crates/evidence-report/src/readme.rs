@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use askama::Template;
 use evidence_bundle::document::{RuleRecord, ScopeRecord};
 use evidence_bundle::path::{POPULATION, SCOPE};
-use evidence_view::{sanitized, scope};
+use evidence_view::{sanitized, scope, waivers};
 use serde::de::IgnoredAny;
 
-use crate::documents::{Documents, head, whole};
+use crate::documents::{self, Documents, head, whole};
 use crate::origin::{PROJECT, purpose};
 
 /// The column of the values.
@@ -34,6 +34,8 @@ struct Readme {
     tool: String,
     key_id: String,
     complete: bool,
+    /// How many failures have a waiver, if the bundle has waivers.
+    accepted: Option<String>,
 }
 
 /// What a rule reads, judges and does not check.
@@ -60,6 +62,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let manifest = head(documents)?;
     let population: evidence_bundle::document::Population<IgnoredAny> = whole(documents, POPULATION)?;
     let scope: ScopeRecord = whole(documents, SCOPE)?;
+    let waivers = documents::waivers(documents)?;
     let readme = Readme {
         purpose: wrapped(&purpose(&manifest.framework), 0),
         project: PROJECT,
@@ -71,6 +74,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         tool: folded(&format!("evidence {}", manifest.tool_version), VALUE),
         key_id: folded(&manifest.signer.key_id, KEY),
         complete: manifest.complete,
+        accepted: waivers.map(|waivers| wrapped(&waivers::sentence(&waivers.summary), VALUE)),
     };
     readme.write_into(&mut io::BufWriter::new(out))
 }

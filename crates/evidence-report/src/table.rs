@@ -8,26 +8,34 @@ mod requests;
 use std::io::{self, Write};
 
 use evidence_bundle::document::{ArtifactRecord, Check, Member};
-use evidence_bundle::path::{MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION};
+use evidence_bundle::path::{MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, WAIVERS};
 use evidence_view::csv::{CheckRow, Table};
+use evidence_view::waivers::{self as marks, Waiver, Waivers};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _};
 
 use self::begin::{ORIGIN, Origin, mark};
 use self::requests::Requests;
-use crate::documents::{Documents, rows, unknown};
+use crate::documents::{Documents, rows, unknown, waivers};
 
 pub(crate) use self::events::events;
 pub(crate) use self::observations::observations;
 
-/// `derived/checks.csv`: the columns of every table of checks, and the requests behind the evidence.
+/// `derived/checks.csv`: the columns of every table of checks, the requests behind the evidence, and the waiver of each
+/// failure if the bundle has waivers.
 pub(crate) fn checks(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
     let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
-    mark(documents, &[NORMALIZED, MANIFEST], out)?;
-    let columns = [&requests::COLUMNS[..], &ORIGIN].concat();
+    let waivers = waivers(documents)?;
+    let (paths, column): (&[&str], &[&str]) = match waivers {
+        Some(_) => (&[NORMALIZED, MANIFEST, WAIVERS], &["waiver"]),
+        None => (&[NORMALIZED, MANIFEST], &[]),
+    };
+    mark(documents, paths, out)?;
+    let columns = [&requests::COLUMNS[..], column, &ORIGIN].concat();
     let mut table = Some(Table::with::<_, CheckRow<'_>>(out, &columns)?);
     documents.open(NORMALIZED, &mut |contents| {
         let Some(table) = table.take() else { return Ok(()) };
-        let mut checks = EachCheck::new(Sink { table, origin: &origin, requests: &requests });
+        let mut checks =
+            EachCheck::new(Sink { table, origin: &origin, requests: &requests, waivers: waivers.as_ref() });
         checks.file(NORMALIZED, contents)?;
         if !checks.known {
             return Err(unknown(NORMALIZED));
@@ -40,6 +48,7 @@ struct Sink<'a, W: Write> {
     table: Table<W>,
     origin: &'a Origin,
     requests: &'a Requests,
+    waivers: Option<&'a Waivers>,
 }
 
 impl<W: Write> CheckSink for Sink<'_, W> {
@@ -48,7 +57,13 @@ impl<W: Write> CheckSink for Sink<'_, W> {
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
         let requests = self.requests.of(&check.evidence);
         let requests = requests.each_ref().map(String::as_str);
-        self.table.row_with(&CheckRow(control, &check), &[&requests[..], &self.origin.cells()].concat())
+        let waiver = self.waivers.map(|waivers| {
+            let key = marks::key(&control.id, &check.source, &check.rule, &check.subject);
+            waivers.of(key).map(Waiver::mark).unwrap_or_default()
+        });
+        let waiver: Vec<&str> = waiver.as_deref().into_iter().collect();
+        let more = [&requests[..], waiver.as_slice(), &self.origin.cells()].concat();
+        self.table.row_with(&CheckRow(control, &check), &more)
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Framework {
     pub id: &'static str,
     /// The name that people read.
     pub name: &'static str,
+    /// The criteria that its rules name, and what each is about in our words.
+    pub criteria: &'static [(&'static str, &'static str)],
     /// Its controls, in the order of all documents.
     pub controls: &'static [Control],
 }
@@ -26,6 +28,8 @@ pub struct Control {
     pub id: &'static str,
     /// What the control is about, in the specification's words.
     pub title: &'static str,
+    /// The question that it answers, in our words.
+    pub about: &'static str,
     /// The rules that the control uses.
     pub rules: &'static [Mapping],
 }
@@ -37,6 +41,10 @@ pub struct Mapping {
     pub rule: &'static Rule,
     /// The framework's own criteria under which such evidence is commonly filed.
     pub criteria: &'static [&'static str],
+    /// Why it is filed there.
+    pub why: &'static str,
+    /// Where others file it too; may be empty.
+    pub also: &'static str,
 }
 
 impl PartialEq for Control {
@@ -103,6 +111,22 @@ mod tests {
                 let controls = framework.controls.iter().filter(|control| control.rests_on(rule));
                 assert_eq!(controls.count(), 1, "{} {}", framework.id, rule.code);
                 assert!(framework.control_of(rule).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn every_criterion_is_explained() {
+        for framework in ALL {
+            let explained: BTreeSet<_> = framework.criteria.iter().map(|(id, _)| *id).collect();
+            let mappings = framework.controls.iter().flat_map(|control| control.rules);
+            for mapping in mappings {
+                assert!(mapping.why.ends_with('.'), "{}", mapping.rule.code);
+                let named = mapping.criteria.iter().copied();
+                let also = mapping.also.split([' ', ',', ';']).filter(|word| word.contains('.'));
+                for criterion in named.chain(also) {
+                    assert!(explained.contains(criterion), "{} {criterion}", framework.id);
+                }
             }
         }
     }

@@ -5,10 +5,15 @@
 //! control.
 
 pub mod reason;
+pub mod setting;
 
 use evidence_bundle::document::{Category, Severity};
 pub use evidence_bundle::document::{Counts, Status};
 pub use reason::{Advice, Reason};
+
+pub use setting::{Setting, Settings};
+
+use std::borrow::Cow;
 
 /// The criteria of a check; each has a heading in `docs/controls.md`.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +26,7 @@ pub struct Rule {
     pub version: u32,
     /// What its checks are about: a kind of member of the population, the `organization`, or the `directory` of users.
     pub kind: &'static str,
-    /// What the rule requires, as text.
+    /// What the rule requires, as text with places for its [settings](Settings::fill).
     pub expected: &'static str,
     /// What the rule reads, as text.
     pub reads: &'static str,
@@ -31,10 +36,40 @@ pub struct Rule {
     pub permission: &'static str,
     /// What is recommended beyond passing, if anything.
     pub improvement: Option<Recommendation>,
+    /// The numbers that it judges by and that an organization can make stricter.
+    pub settings: &'static [&'static Setting],
     /// Further advice for a passing check: a verdict names one of these.
     pub hints: &'static [&'static Reason],
     /// The reasons that only this rule's checks have.
     pub reasons: &'static [&'static Reason],
+}
+
+impl Rule {
+    /// What the rule requires under these settings, as text.
+    pub fn expectation(&self, settings: &Settings) -> Cow<'static, str> {
+        settings.fill(self, self.expected)
+    }
+}
+
+/// A rule, and how it judges facts of one form.
+///
+/// The rules over the same facts are in one list: the collection and every verifier go through it, so a new rule is its
+/// file and a row.
+#[derive(Debug)]
+pub struct Judge<F: 'static> {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// Its verdict; `None` if the facts show that a part was not read, which has its own observation.
+    pub judge: fn(&F, &Settings) -> Option<Verdict>,
+}
+
+/// The verdicts of rules over the same facts.
+pub fn judged<'a, F>(
+    judges: &'static [&'static Judge<F>],
+    facts: &'a F,
+    settings: &'a Settings,
+) -> impl Iterator<Item = (&'static Rule, Verdict)> + 'a {
+    judges.iter().filter_map(|judge| Some((judge.rule, (judge.judge)(facts, settings)?)))
 }
 
 /// What is recommended beyond passing.

@@ -14,9 +14,6 @@ pub(crate) fn unknown(
     if let Some(key) = section.keys.iter().find(|key| named(key.synonyms)) {
         return (meant(key), Some(key));
     }
-    if let Some(planned) = section.planned.iter().find(|planned| named(planned.synonyms)) {
-        return (format!("did you mean `{}`? {}", planned.name, planned.message), None);
-    }
     // The exact name of a key of another section is misplaced rather than misspelt.
     let all = sections(root);
     if let Some(home) = all.iter().find(|home| home.key(name).is_some()) {

@@ -133,6 +133,13 @@ pub enum Shape {
         /// The keys of each mapping.
         section: &'static Section,
     },
+    /// A text of a format, or a mapping with declared keys.
+    TextOr {
+        /// The format of the text.
+        of: Format,
+        /// The keys of the mapping.
+        section: &'static Section,
+    },
     /// The text `*`, or a list of texts that is not empty.
     EverythingOr(Format),
     /// A mapping of free names to free texts.
@@ -219,21 +226,8 @@ pub struct Section {
     pub keys: &'static [&'static Key],
     /// Keys of which exactly one is required; may be empty.
     pub exactly_one: &'static [&'static Key],
-    /// Names reserved for the future: using one is an error with its own message.
-    pub planned: &'static [Planned],
     /// Whether at least one key is required.
     pub not_empty: bool,
-}
-
-/// A reserved name without a meaning yet.
-#[derive(Debug)]
-pub struct Planned {
-    /// The name.
-    pub name: &'static str,
-    /// Other names that people write for it.
-    pub synonyms: &'static [&'static str],
-    /// The error message.
-    pub message: &'static str,
 }
 
 impl DefaultValue {
@@ -250,7 +244,7 @@ impl DefaultValue {
 impl Section {
     /// A section of which no key is required by itself.
     pub const fn new(path: &'static str, summary: &'static str, keys: &'static [&'static Key]) -> Section {
-        Section { path, summary, keys, exactly_one: &[], planned: &[], not_empty: false }
+        Section { path, summary, keys, exactly_one: &[], not_empty: false }
     }
 
     /// Requires exactly one of these keys.
@@ -454,7 +448,8 @@ impl Shape {
             Shape::Section(section)
             | Shape::Sections(section)
             | Shape::OrSection { section, .. }
-            | Shape::Entries { section, .. } => Some(section),
+            | Shape::Entries { section, .. }
+            | Shape::TextOr { section, .. } => Some(section),
             _ => None,
         }
     }

@@ -101,15 +101,13 @@ impl Decoder<'_, '_> {
         if secret::names_secret(name) || secret::contains_secret(name) {
             self.hide(&entry.value);
         }
-        let (complaint, meant) = match section.planned.iter().find(|planned| planned.name == name) {
-            Some(planned) => (Complaint::new(planned.message).help("remove it from the file"), None),
-            // Finding the nearest name is the only expensive part of a problem.
-            None if self.problems.is_full() => (Complaint::new("unknown key"), None),
-            None => {
-                let shown = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
-                let (advice, meant) = advice::unknown(self.document.root, section, name);
-                (Complaint::new(format!("unknown key {}{shown}", quote(name))).help(advice), meant)
-            }
+        // Finding the nearest name is the only expensive part of a problem.
+        let (complaint, meant) = if self.problems.is_full() {
+            (Complaint::new("unknown key"), None)
+        } else {
+            let shown = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
+            let (advice, meant) = advice::unknown(self.document.root, section, name);
+            (Complaint::new(format!("unknown key {}{shown}", quote(name))).help(advice), meant)
         };
         self.problems.add(Place::Bytes(entry.key_bytes.clone()), path::join(parent, name), complaint);
         meant

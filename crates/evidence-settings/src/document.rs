@@ -28,15 +28,45 @@ impl Document {
         guard: &Guard<'_>,
         decode: impl FnOnce(&mut Decoder<'_, '_>, &Fields) -> Option<T>,
     ) -> Result<T, ConfigError> {
+        self.decode_with(path, bytes, variables, guard, |decoder, root| {
+            let fields = decoder.open(self.root, root, Place::Point(0), String::new())?;
+            decode(decoder, &fields)
+        })
+    }
+
+    /// Decodes and checks the bytes of a file that is a list of mappings with the keys of `root`. Otherwise as
+    /// [`decode`](Document::decode).
+    ///
+    /// # Errors
+    /// Returns every problem of the file at once.
+    pub fn decode_list<T>(
+        &'static self,
+        path: &Path,
+        bytes: &[u8],
+        variables: &Variables<'_>,
+        guard: &Guard<'_>,
+        decode: impl FnOnce(&mut Decoder<'_, '_>, Vec<Fields>) -> Option<T>,
+    ) -> Result<T, ConfigError> {
+        self.decode_with(path, bytes, variables, guard, |decoder, root| {
+            let items = decoder.file(root)?;
+            decode(decoder, items)
+        })
+    }
+
+    fn decode_with<T>(
+        &'static self,
+        path: &Path,
+        bytes: &[u8],
+        variables: &Variables<'_>,
+        guard: &Guard<'_>,
+        decode: impl FnOnce(&mut Decoder<'_, '_>, &yaml::Node) -> Option<T>,
+    ) -> Result<T, ConfigError> {
         let text = read::text(self, bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
         let mut problems = Problems::new(text);
         let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
         let directory = path.parent().unwrap_or(Path::new(""));
         let mut decoder = Decoder { problems, variables, guard, document: self, directory, now: 0 };
-        let decoded = root.and_then(|root| {
-            let fields = decoder.open(self.root, &root, Place::Point(0), String::new())?;
-            decode(&mut decoder, &fields)
-        });
+        let decoded = root.and_then(|root| decode(&mut decoder, &root));
         let problems = decoder.problems;
         match decoded {
             Some(decoded) if problems.is_empty() => Ok(decoded),

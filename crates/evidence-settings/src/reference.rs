@@ -29,9 +29,6 @@ fn of_section(section: &'static Section) -> String {
         let names: Vec<&str> = section.exactly_one.iter().map(|key| key.name).collect();
         out.push_str(&format!("\nExactly one of {} must be given.\n", suggest::list(&names)));
     }
-    for planned in section.planned {
-        out.push_str(&format!("\nNot available yet: `{}` ({}).\n", planned.name, planned.message));
-    }
     out
 }
 
@@ -53,6 +50,7 @@ fn of_shape(shape: &Shape) -> String {
         Shape::Seconds { maximum } => format!("number, up to {maximum}"),
         Shape::List { of, .. } => format!("list of {}", of_format(*of)),
         Shape::Entries { of, .. } => format!("list of {} or of mappings, see below", of_format(*of)),
+        Shape::TextOr { of, .. } => format!("{} or mapping, see below", of_format(*of)),
         Shape::EverythingOr(of) => format!("`\"*\"`, or a list of {}", of_format(*of)),
         Shape::Tags => "mapping of text to text".to_owned(),
         Shape::Section(_) => "mapping, see below".to_owned(),

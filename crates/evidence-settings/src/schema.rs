@@ -107,6 +107,7 @@ fn of_shape(shape: &'static Shape) -> Map<String, Value> {
             "items": { "anyOf": [of_format(*of), of_section(section)] },
             "uniqueItems": true,
         })),
+        Shape::TextOr { of, section } => object(json!({ "anyOf": [of_format(*of), of_section(section)] })),
         Shape::EverythingOr(of) => object(json!({ "oneOf": [{ "const": "*" }, list_of(*of)] })),
         Shape::Tags => object(json!({
             "type": "object",

@@ -134,6 +134,17 @@ pub(super) fn of_number(key: &Key, what: &str, value: &Value) -> Complaint {
     }
 }
 
+/// Another value instead of the list that a whole file is; `None` if its problem is already reported.
+pub(super) fn of_file(document: &Document, value: &Value) -> Option<Complaint> {
+    let message = match value {
+        Value::Reported => return None,
+        Value::Map(_) => "the file has `key: value` lines instead of a list",
+        _ => "the file has text instead of a list",
+    };
+    let help = format!("begin each entry with `- `; {}", document.help_empty);
+    Some(Complaint::new(message).help(help))
+}
+
 /// A number outside its range.
 pub(super) fn out_of_range(key: &Key, shown: &str) -> Complaint {
     let range = match key.shape.plain() {

@@ -39,6 +39,16 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// `45 s`, `12 min 05 s`, `1 h 02 min`.
+pub fn duration(seconds: i64) -> String {
+    let seconds = seconds.max(0);
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=3_599 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,5 +67,8 @@ mod tests {
         assert_eq!(bytes(u64::MAX), "18,446,744.1 TB");
         assert_eq!(counted(1, "file", "files"), "1 file");
         assert_eq!(counted(2_000, "file", "files"), "2,000 files");
+        assert_eq!(duration(59), "59 s");
+        assert_eq!(duration(725), "12 min 05 s");
+        assert_eq!(duration(3_725), "1 h 02 min");
     }
 }

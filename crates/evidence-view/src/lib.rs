@@ -31,6 +31,7 @@ mod since;
 pub mod terms;
 mod timeline;
 pub mod verdict;
+pub mod waivers;
 pub mod words;
 
 pub use artifacts::{ArtifactSearch, FileContents, FileText, decoded};

@@ -3,10 +3,8 @@
 use evidence_bundle::document::{
     ArtifactRecord, AskedRecord, Check, ErrorRecord, Excluded, Hint, Member, SourceRun, Warning,
 };
-use evidence_bundle::text::Printable;
+use evidence_bundle::text::{Printable, Safe};
 
-/// The most characters of a text to show.
-const CHARACTERS: usize = 2_000;
 /// The most files to name as the evidence of a check or hint, and the most controls of an artifact.
 pub(crate) const NAMES: usize = 20;
 
@@ -18,14 +16,9 @@ pub trait Sanitize {
 
 impl Sanitize for String {
     fn sanitize(&mut self) {
-        if is_plain(self) {
-            return;
+        if !is_plain(self) {
+            *self = Safe::cut(self).to_string();
         }
-        let end = self.char_indices().nth(CHARACTERS).map(|(index, _)| index);
-        *self = match end.and_then(|end| self.get(..end)) {
-            Some(start) => format!("{} … (cut)", Printable(start)),
-            None => Printable(self).to_string(),
-        };
     }
 }
 
@@ -37,7 +30,7 @@ impl<T: Sanitize> Sanitize for Option<T> {
 
 /// Whether the text is short, printable ASCII, like nearly every text of a bundle, so that sanitizing changes nothing.
 pub(crate) fn is_plain(text: &str) -> bool {
-    text.len() <= CHARACTERS && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    text.len() <= Safe::CUT && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// A sanitized copy.
@@ -142,7 +135,7 @@ mod tests {
     #[test]
     fn text_is_bounded_and_does_not_deceive() {
         assert_eq!(sanitized("caf\u{e9}\n\u{202e}x"), "caf\u{e9}\\u{a}\\u{202e}x");
-        let long = "\u{e9}".repeat(CHARACTERS);
+        let long = "\u{e9}".repeat(Safe::CUT);
         assert_eq!(sanitized(&long), long);
         assert_eq!(sanitized(&format!("{long}x")), format!("{long} … (cut)"));
         assert_eq!(

@@ -12,8 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use evidence::forecast::schedule::{Phase, schedule};
-use evidence::report::format::duration;
-use evidence_text::thousands;
+use evidence_text::{duration, thousands};
 use jiff::SignedDuration;
 use simulate::organization::{LATENCY, Organization, Run, USUAL};
 use simulate::{Simulated, Simulation, table};
@@ -74,7 +73,7 @@ fn print(organization: Organization, run: &str, phases: &[Phase], simulated: &Si
         thousands(organization.repositories),
         run,
         thousands(simulated.requests),
-        duration(computed),
+        duration(computed.as_secs()),
         seconds(computed),
         seconds(simulated.after),
         difference,

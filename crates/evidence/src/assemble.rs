@@ -2,7 +2,7 @@
 //!
 //! Long lists are written row by row, so memory never holds a whole check document or the whole manifest.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ use crate::hint;
 use crate::observation::SourceName;
 use crate::source::Configured;
 use crate::spool::{Item, Reader, Spool, Text};
-use evidence_rules::framework::{Control, Framework, Mapping};
-use evidence_rules::rule::Rule;
+use evidence_rules::framework::{Control, Mapping};
+use evidence_rules::rule::{Rule, Settings};
 use evidence_rules::source_of;
 use evidence_screen::Screen;
 
@@ -103,7 +103,8 @@ pub fn observed(
             source: source_of(mapping.rule).to_string(),
             kind: mapping.rule.kind.to_string(),
             control: control.id.to_string(),
-            expected: mapping.rule.expected.to_string(),
+            settings: config.settings.changed(mapping.rule),
+            expected: mapping.rule.expectation(&config.settings).into_owned(),
             reads: mapping.rule.reads.to_string(),
             not_checked: mapping.rule.not_checked.to_string(),
         })
@@ -137,11 +138,16 @@ fn source_scopes(config: &Config, env: &Env, screen: &Screen) -> Vec<SourceScope
 /// The SHA-256 of the settings that decide what is collected and judged. Names of files and variables, pace and
 /// concurrency are not among them.
 fn settings_checksum(config: &Config, env: &Env, screen: &Screen) -> String {
-    let settings = json!({
+    let mut settings = json!({
         "framework": config.framework.id,
         "controls": ids(&controls(config)),
         "sources": source_scopes(config, env, screen),
     });
+    let rules = evidence_rules::rules().map(|rule| (rule.code, config.settings.changed(rule)));
+    let rules: BTreeMap<_, _> = rules.filter(|(_, changed)| !changed.is_empty()).collect();
+    if let (Value::Object(settings), false) = (&mut settings, rules.is_empty()) {
+        settings.insert("rules".to_string(), json!(rules));
+    }
     hex::encode(Sha256::digest(settings.to_string()))
 }
 
@@ -189,7 +195,9 @@ pub fn normalized(
                 status: result.status,
                 reason: result.reason.code.to_string(),
                 criteria: applied(config, result.control).map(Mapping::criteria).collect(),
-                expected: applied(config, result.control).map(expected).collect(),
+                expected: applied(config, result.control)
+                    .map(|mapping| expected(mapping, &config.settings))
+                    .collect(),
                 checks: FallibleRows::new(
                     checks().map(|check| normalized_check(check, &observations, reader)),
                 ),
@@ -223,8 +231,8 @@ fn normalized_check(
 }
 
 /// What a rule expects, by its code.
-fn expected(Mapping { rule, .. }: &Mapping) -> (String, String) {
-    (rule.code.to_string(), rule.expected.to_string())
+fn expected(Mapping { rule, .. }: &Mapping, settings: &Settings) -> (String, String) {
+    (rule.code.to_string(), rule.expectation(settings).into_owned())
 }
 
 /// The finding in words.
@@ -264,9 +272,10 @@ fn reference(
 }
 
 /// `derived/hints.json`
-pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) -> io::Result<()> {
+pub fn hints(spool: &mut Spool, config: &Config, collection: &Collection) -> io::Result<()> {
     let hints = hint::ordered(&collection.checks);
-    let control = |check: &Check<Text>| framework.control_of(check.rule).map_or("", |control| control.id);
+    let control =
+        |check: &Check<Text>| config.framework.control_of(check.rule).map_or("", |control| control.id);
     let observations = observations_checksum(spool);
     add(spool, path::HINTS, |out, reader| {
         // Keyed by a hash of the id, since a large organization has a hint for every repository. Two ids with the same
@@ -292,7 +301,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
                 subject: check.subject.to_string(),
                 title: title.to_string(),
                 detail: actual(check, reader)?.unwrap_or_default(),
-                remediation: advice.remediation.to_string(),
+                remediation: config.settings.fill(check.rule, advice.remediation).into_owned(),
                 evidence: evidence(check, &observations, reader),
             })
         });

@@ -51,6 +51,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Verify the bundles of a period, then print what was covered, what failed and for how long, and what changed.
     History(HistoryArgs),
+    /// Check a file of waivers, or list the waivers of a bundle: failures that management accepts.
+    Waivers(WaiversArgs),
     /// Write the verifier page: one HTML file that verifies bundles offline in a browser.
     Verifier(VerifierArgs),
     /// Upload a bundle to an evidence platform, which verifies it.
@@ -74,7 +76,7 @@ pub enum Command {
                   Add _FILE to the name of a variable to give the path of a file with the secret: CODEHOST_TOKEN_FILE."
 )]
 pub struct CollectArgs {
-    /// Configuration file. To name it approves the addresses, variables and files in it [default: ./evidence.yaml]
+    /// Configuration file. Naming it approves the addresses, variables and files in it [default: ./evidence.yaml]
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Output directory for bundles.
@@ -83,13 +85,20 @@ pub struct CollectArgs {
     /// Upload after collection.
     #[arg(short, long)]
     pub upload: bool,
-    /// Test connections and estimate the run without collecting. Ends with the code of the collection, as far as it can see.
+    /// Test connections and estimate the run without collecting. Exits with the code that the collection would have, as
+    /// far as is known.
     #[arg(short, long)]
     pub dry_run: bool,
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
-    /// The same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
+    /// End with code 8 if checks fail without a waiver. With not-verifiable, checks that could not be verified count too.
+    #[arg(long, value_enum, value_name = "STATUS")]
+    pub fail_on: Option<FailOn>,
+    /// Count failures with a waiver too for --fail-on.
+    #[arg(long)]
+    pub ignore_waivers: bool,
+    /// Make the same answers give the same bytes: every time is SOURCE_DATE_EPOCH, and nothing about this run is recorded.
     #[arg(long)]
     pub reproducible: bool,
     /// Show every request, and every artifact with its size.
@@ -127,7 +136,7 @@ pub struct VerifyArgs {
     /// Print one JSON object; of several bundles, one with the list `bundles`.
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub json: bool,
-    /// Print nothing but, on standard error, why the bundle is not verified.
+    /// Print only why the bundle is not verified, on standard error.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Show every warning, exclusion and error of the bundle.
@@ -174,7 +183,7 @@ pub struct ReportArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// The file to write; without it, the page goes to standard output, if that is no terminal.
+    /// The file to write; without it, the page goes to standard output, unless that is a terminal.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write the report that the signer put into the bundle, with its scripts and links turned off. Needs --output.
@@ -198,9 +207,73 @@ pub struct ShowArgs {
     /// How to print.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
-    /// List the checks that passed or do not apply too. JSON and CSV always list them.
+    /// Also list the checks that passed or do not apply. JSON and CSV always list them.
     #[arg(long, conflicts_with = "status")]
     pub all: bool,
+    /// End with code 8 if one of these checks fails without a waiver. With not-verifiable, checks that could not be verified
+    /// count too.
+    #[arg(long, value_enum, value_name = "STATUS")]
+    pub fail_on: Option<FailOn>,
+    /// Show the results as if there were no waivers, and count every failure.
+    #[arg(long)]
+    pub ignore_waivers: bool,
+}
+
+/// What makes a gate fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A check that fails without a waiver
+    Fail,
+    /// The same, or a check that could not be verified
+    NotVerifiable,
+}
+
+/// `evidence waivers`
+#[derive(Debug, Args)]
+pub struct WaiversArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: WaiversCommand,
+}
+
+/// What to do about waivers.
+#[derive(Debug, Subcommand)]
+pub enum WaiversCommand {
+    /// Check the file of waivers that the configuration names, and list what ends within 30 days.
+    Check(WaiversCheckArgs),
+    /// Verify a bundle, then list its waivers.
+    List(WaiversListArgs),
+}
+
+/// `evidence waivers check`
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "The configuration is the one in --config, or else ./evidence.yaml. With a bundle, the waivers are applied to its \
+     checks as of today; the bundle is verified first.\n\n",
+    trust_help!()
+))]
+pub struct WaiversCheckArgs {
+    /// A bundle: shows what would apply to its checks.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: Option<PathBuf>,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+}
+
+/// `evidence waivers list`
+#[derive(Debug, Args)]
+#[command(after_help = trust_help!())]
+pub struct WaiversListArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which checks count: an empty list means all, several entries mean any of them.
@@ -293,7 +366,7 @@ pub struct DiffArgs {
     pub json: bool,
     /// End with exit code 8 if there is such a check; may be repeated.
     #[arg(long, value_enum, value_name = "CLASS")]
-    pub fail_on: Vec<FailOn>,
+    pub fail_on: Vec<DiffersOn>,
 }
 
 /// How differences are printed.
@@ -305,9 +378,9 @@ pub enum DiffFormat {
     Markdown,
 }
 
-/// What `--fail-on` names.
+/// What `--fail-on` of `diff` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
+pub enum DiffersOn {
     /// A check passed and fails
     Regression,
     /// A check can no longer be verified
@@ -493,6 +566,8 @@ pub enum SchemaOf {
     Normalized,
     /// derived/hints.json
     Hints,
+    /// derived/waivers.json
+    Waivers,
 }
 
 /// `evidence completions`

@@ -14,14 +14,12 @@ pub(crate) fn skewed(meta: &Meta, source: SourceName, subject: &str) -> Option<W
     let theirs = http_date(meta.header("date")?)?;
     let difference = theirs.saturating_sub(meta.received_at.as_second());
     let side = if difference > 0 { "behind" } else { "ahead of" };
-    (difference.unsigned_abs() > TOLERATED).then(|| Warning {
-        code: "clock_skewed".to_string(),
-        message: format!(
+    (difference.unsigned_abs() > TOLERATED).then(|| {
+        let message = format!(
             "this machine's clock is {} s {side} the host's: times in this bundle are this machine's",
             difference.unsigned_abs()
-        ),
-        source: Some(source.id().to_string()),
-        subject: Some(subject.to_string()),
+        );
+        source.warning("clock_skewed", message, Some(subject))
     })
 }
 

@@ -4,7 +4,7 @@
 //! counts, and the manifest's entries for things that are missing from the bundle. Each source's share is kept apart
 //! until all sources are done, so that the order of the documents does not depend on which one was faster.
 
-mod gathering;
+mod collector;
 
 use std::io;
 
@@ -22,7 +22,7 @@ use evidence_http::Asked;
 use evidence_rules::framework::Framework;
 use evidence_screen::Screen;
 
-use self::gathering::{CONNECTION, Gathering};
+use self::collector::{CONNECTION, Collector};
 
 /// The result of the collection, apart from the spool.
 #[derive(Debug, Default)]
@@ -108,29 +108,29 @@ pub async fn gather(
     let mut parts = Vec::new();
     let mut items = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        let mut gathering = Gathering::new(source.name(), framework, screen, env, reporter);
+        let mut collector = Collector::new(source.name(), framework, screen, env, reporter);
         match source {
-            Connected::Failed(scope, error) => gathering.unconnected(scope, error, spool)?,
+            Connected::Failed(scope, error) => collector.unconnected(scope, error, spool)?,
             Connected::Session(session, asked) => {
                 if !asked.is_empty() {
                     let subject = session.organization();
-                    let row = gathering.row(subject, CONNECTION, Outcome::Listed, asked);
-                    gathering.record(&row, spool)?;
+                    let row = collector.row(subject, CONNECTION, Outcome::Listed, asked);
+                    collector.record(&row, spool)?;
                 }
-                session.warnings().iter().for_each(|warning| gathering.warn(warning.clone(), false));
+                session.warnings().iter().for_each(|warning| collector.warn(warning.clone(), false));
                 let end = stream::iter([(index, None)]);
                 items.push(session.collect().map(move |item| (index, Some(item))).chain(end));
             }
         }
-        parts.push(gathering);
+        parts.push(collector);
     }
     let mut items = stream::select_all(items);
     while let Some((index, item)) = items.next().await {
-        let Some(gathering) = parts.get_mut(index) else { continue };
+        let Some(collector) = parts.get_mut(index) else { continue };
         match (item, sources.get(index)) {
-            (Some(item), _) => gathering.add(item, spool)?,
+            (Some(item), _) => collector.add(item, spool)?,
             (None, Some(Connected::Session(session, _))) => {
-                gathering.finish(&**session);
+                collector.finish(&**session);
                 session.collected();
             }
             (None, _) => {}

@@ -3,9 +3,10 @@
 //! A path, an address or any other word that is longer than the line stays whole on a line of its own. A command that
 //! breaks can still be copied: its lines end with a backslash. Without a terminal, nothing changes.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
+use evidence_text::Safe;
 
 /// The narrowest terminal whose lines are folded, in columns.
 const NARROWEST: usize = 20;
@@ -13,14 +14,41 @@ const NARROWEST: usize = 20;
 /// The beginnings of commands that people copy.
 const COMMANDS: &[&str] = &["evidence ", "export "];
 
-/// Standard output.
-pub fn stdout() -> Folding<AutoStream<io::Stdout>> {
-    Folding::new(anstream::stdout(), width_of(&io::stdout()))
+/// Prints to standard output. Ignores a closed pipe: the exit code has the result as well.
+pub fn print(text: &Safe) {
+    let _ = stdout().put(text);
 }
 
-/// Standard error.
-pub fn stderr() -> Folding<AutoStream<io::Stderr>> {
-    Folding::new(anstream::stderr(), stderr_width())
+/// Prints to standard error. Ignores a closed pipe.
+pub fn note(text: &Safe) {
+    let mut out = Folding::new(anstream::stderr(), stderr_width());
+    let _ = out.write_all(text.as_str().as_bytes());
+}
+
+/// Standard output, for more text than fits into memory.
+pub fn stdout() -> Output {
+    Output(Folding::new(BufWriter::new(anstream::stdout()), width_of(&io::stdout())))
+}
+
+/// A stream that takes only text that is safe to print.
+pub struct Output(Folding<BufWriter<AutoStream<io::Stdout>>>);
+
+impl Output {
+    /// Writes this text.
+    ///
+    /// # Errors
+    /// Fails as the stream does, on a closed pipe too.
+    pub fn put(&mut self, text: &Safe) -> io::Result<()> {
+        self.0.write_all(text.as_str().as_bytes())
+    }
+
+    /// Writes what is still in memory.
+    ///
+    /// # Errors
+    /// Fails as the stream does.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The columns of the terminal that standard error writes to.
@@ -43,7 +71,7 @@ fn usable(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option
 }
 
 /// A stream whose lines are folded if it has a width.
-pub struct Folding<W: Write> {
+struct Folding<W: Write> {
     inner: W,
     width: Option<usize>,
     line: Vec<u8>,

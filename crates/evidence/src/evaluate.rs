@@ -155,6 +155,7 @@ pub(crate) static MADE_UP: Rule = Rule {
     not_checked: "anything else",
     permission: "Grant it.",
     improvement: None,
+    settings: &[],
     hints: &[],
     reasons: &[],
 };
@@ -171,9 +172,13 @@ mod tests {
     static ARCHIVED: Reason = Reason::new("archived", "Archived");
     static UNPROTECTED: Reason = Reason::new("unprotected", "Unprotected");
     static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
-    static OURS: Control =
-        Control { id: "C1", title: "ours", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] };
-    static OTHER: Control = Control { id: "C2", title: "another's", rules: &[] };
+    static OURS: Control = Control {
+        id: "C1",
+        title: "ours",
+        about: "",
+        rules: &[Mapping { rule: &RULE, criteria: &["C"], why: "", also: "" }],
+    };
+    static OTHER: Control = Control { id: "C2", title: "another's", about: "", rules: &[] };
 
     fn with(status: Status, reason: &'static Reason) -> Check {
         let verdict = Verdict { status, reason, actual: None, improvable: false, hint: None };

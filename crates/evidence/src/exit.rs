@@ -19,7 +19,7 @@ pub enum Exit {
     Upload,
     /// `verify`: the bundle was not signed by a trusted key, or was changed.
     NotVerified,
-    /// `--fail-on`: what it names was found.
+    /// Two bundles differ, or a gate given by `--fail-on` is not met.
     Differs,
     /// Ctrl-C.
     Interrupted,
@@ -105,7 +105,10 @@ impl Exit {
                 "A command that verifies bundles: a bundle, or with `--signature` the file, is not what a trusted key \
                  signed, or does not meet your expectations. With `--chain`: or a bundle is missing or in the wrong place."
             }
-            Exit::Differs => "`diff --fail-on`: the bundles differ in what the option names.",
+            Exit::Differs => {
+                "`diff`: the bundles differ in what `--fail-on` names. `collect`, `show`: the gate given by `--fail-on` is not \
+                 met. Only with that option; the codes 1 to 7 take precedence."
+            }
             Exit::Interrupted => "Ctrl-C (SIGINT); on Windows also Ctrl-Break.",
             Exit::Terminated => "SIGTERM; on Windows a closed console window.",
         }
@@ -135,7 +138,7 @@ impl Exit {
             Exit::NotVerified => {
                 "Do not rely on the bundle. Ask the sender, and check that you have the right key."
             }
-            Exit::Differs => "Read what differs.",
+            Exit::Differs => "Read what differs or fails, and repair it or record a waiver.",
             Exit::Interrupted | Exit::Terminated => {
                 "Run again, with `--resume` if `revalidate: true` is set."
             }

@@ -5,6 +5,8 @@
 
 pub mod group;
 
+use std::borrow::Cow;
+
 use evidence_bundle::document::{Severity, Status};
 
 use crate::source::place::Remedy;
@@ -36,7 +38,7 @@ pub struct Finding {
     /// How much it matters; `None` for the codes of another version.
     pub severity: Option<Severity>,
     /// What to do; empty for the codes of another version.
-    pub remediation: &'static str,
+    pub remediation: Cow<'static, str>,
     /// The page where the setting of the first subject is changed, if it has one.
     pub page: Option<String>,
     /// The number of checks.
@@ -66,7 +68,7 @@ impl WorstFirst {
     pub fn by_cause(&self) -> Vec<Finding> {
         let mut causes: Vec<Finding> = Vec::new();
         for group in &self.groups {
-            let cause = |other: &Finding| (other.key.status, other.remediation);
+            let cause = |other: &Finding| (other.key.status, other.remediation.clone());
             let same = |other: &Finding| {
                 (&other.key.source, &other.key.reason) == (&group.key.source, &group.key.reason)
                     && cause(other) == cause(group)

@@ -1,6 +1,5 @@
 //! `evidence`: reads the environment once, parses the command line, runs the command and exits.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -9,6 +8,7 @@ use evidence::console;
 use evidence::env::Env;
 use evidence::error::Error;
 use evidence::exit::Exit;
+use evidence_text::Safe;
 
 /// musl's own allocator uses 20 % more CPU time, and more memory: see `bench/RESULTS.md`.
 #[cfg(target_env = "musl")]
@@ -28,13 +28,13 @@ fn main() -> ExitCode {
     let exit = match Cli::try_parse() {
         Ok(cli) => evidence::commands::run(cli, &env, &arguments),
         Err(error) => {
-            // clap returns `--help` and `--version` as errors; they are not. Ignore a closed pipe.
-            let text = error.render().ansi().to_string();
+            // clap returns `--help` and `--version` as errors; they are not. The text quotes only the command line.
+            let text = Safe::already(error.render().ansi().to_string());
             if error.use_stderr() {
-                let _ = console::stderr().write_all(text.as_bytes());
+                console::note(&text);
                 Exit::Configuration
             } else {
-                let _ = console::stdout().write_all(text.as_bytes());
+                console::print(&text);
                 Exit::Success
             }
         }

@@ -24,7 +24,7 @@ pub struct Example {
 }
 
 /// The commands that trust keys.
-const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "diff", "history", "upload"];
+const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "diff", "history", "waivers", "upload"];
 const COLLECT: &[&str] = &["collect"];
 const SENDING: &[&str] = &["collect", "upload"];
 /// Every command.
@@ -36,6 +36,7 @@ pub const EVERY: &[&str] = &[
     "sample",
     "diff",
     "history",
+    "waivers",
     "verifier",
     "upload",
     "init",
@@ -133,7 +134,7 @@ pub const VARIABLES: &[Entry] = &[
 pub const FILES: &[Entry] = &[
     Entry {
         name: "./evidence.yaml",
-        commands: &["collect", "upload", "init"],
+        commands: &["collect", "waivers", "upload", "init"],
         text: "The configuration, if `--config` names no other. `upload` reads only its section `upload`.",
     },
     Entry {
@@ -204,7 +205,7 @@ pub fn examples(command: &str) -> &'static [Example] {
                         "evidence verify --public-key acme.pub.pem evidence-bundle-20261121-090513.tar.gz",
                     ),
                     example(
-                        "Demand the organization and an age of at most a week.",
+                        "Require the organization and an age of at most a week.",
                         "evidence verify --public-key acme.pub.pem --expect-org acme --max-age 7d bundle.tar.gz",
                     ),
                     example(
@@ -310,6 +311,17 @@ pub fn examples(command: &str) -> &'static [Example] {
                 )]
             }
         }
+        "waivers" => {
+            const {
+                &[
+                    example("Check the file that the configuration names.", "evidence waivers check"),
+                    example(
+                        "List the waivers of a bundle.",
+                        "evidence waivers list BUNDLE --public-key signer.pub.pem",
+                    ),
+                ]
+            }
+        }
         "keygen" => {
             const { &[example("Generate a key pair.", "evidence keygen --output acme-signing-key.pem")] }
         }
@@ -324,8 +336,8 @@ pub fn examples(command: &str) -> &'static [Example] {
 pub fn exits(command: &str) -> Vec<Exit> {
     let only: &[Exit] = match command {
         "" | "collect" => &Exit::ALL,
-        "diff" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
-        "verify" | "show" | "report" | "sample" | "history" => {
+        "show" | "diff" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
+        "verify" | "report" | "sample" | "history" | "waivers" => {
             &[Exit::Success, Exit::Configuration, Exit::NotVerified]
         }
         "upload" => &[

@@ -15,7 +15,7 @@ use serde::Serialize;
 use evidence_http::{Asked, FailureKind, Meta, RequestFailure};
 pub use evidence_rules::inspection::{ArtifactKind, Judgement};
 use evidence_rules::inspection::{Facts, Observed, Shown};
-use evidence_rules::rule::{Reason, Rule, Verdict, reason};
+use evidence_rules::rule::{Judge, Reason, Rule, Settings, Verdict, judged, reason};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,12 @@ impl SourceName {
     /// The name as text.
     pub const fn id(self) -> &'static str {
         self.0
+    }
+
+    /// A warning of this source, for the manifest.
+    pub fn warning(self, code: &str, message: String, subject: Option<&str>) -> Warning {
+        let (source, subject) = (Some(self.0.to_string()), subject.map(str::to_string));
+        Warning { code: code.to_string(), message, source, subject }
     }
 }
 
@@ -97,6 +103,32 @@ impl Inspection {
             return self.concluded(rule, subject, verdict);
         }
         self
+    }
+
+    /// Adds the verdicts of rules over the same facts, unless nothing was read.
+    pub fn judged_by<F>(
+        self,
+        judges: &'static [&'static Judge<F>],
+        subject: &Arc<str>,
+        facts: &F,
+        settings: &Settings,
+    ) -> Inspection {
+        judged(judges, facts, settings)
+            .fold(self, |inspection, (rule, verdict)| inspection.judged(rule, Arc::clone(subject), verdict))
+    }
+
+    /// Adds the verdicts of rules over the same facts, whether or not anything was read: the facts account for what was
+    /// not.
+    pub fn concluded_by<F>(
+        self,
+        judges: &'static [&'static Judge<F>],
+        subject: &Arc<str>,
+        facts: &F,
+        settings: &Settings,
+    ) -> Inspection {
+        judged(judges, facts, settings).fold(self, |inspection, (rule, verdict)| {
+            inspection.concluded(rule, Arc::clone(subject), verdict)
+        })
     }
 
     /// Adds the verdict of `rule`, whether or not anything was read. The verdict must account for what was not.

@@ -29,8 +29,8 @@ use crate::env::Env;
 use crate::origin::{Origin, PLATFORM};
 use crate::report::{Event, Reporter, Uploading};
 use evidence_http::{
-    Answered, Client, ClientSettings, FailureKind, Parcel, ParseError, Proxy, RequestFailure, Spoilt, Uplink,
-    UplinkRequest,
+    Answered, Client, ClientSettings, FailureKind, Login, Parcel, ParseError, Proxy, RequestFailure, Spoilt,
+    Uplink, UplinkRequest,
 };
 use evidence_screen::Screen;
 
@@ -164,14 +164,15 @@ impl<'a> Upload<'a> {
             ..ClientSettings::default()
         };
         let conversation = Arc::new(Conversation {
-            authorization,
             attempts,
             screen: screen.clone(),
             reporter: Arc::clone(reporter),
             said: Mutex::default(),
         });
         let (dialect, watch) = (Arc::clone(&conversation), Arc::clone(&conversation));
-        let client = Client::new(settings, dialect, env.clock.clone(), watch).map_err(UploadError::Client)?;
+        let credential = Arc::new(Login::fixed(authorization));
+        let client = Client::new(settings, dialect, credential, env.clock.clone(), watch)
+            .map_err(UploadError::Client)?;
         Ok(Upload { target, uplink: Uplink::new(client), conversation })
     }
 

@@ -103,8 +103,7 @@ impl Group {
         };
         let message = format!("{}{names}{needs}", detail.trim_end_matches('.'));
         let subject = (count == 1).then(|| named.concat());
-        let (code, source) = (reason.code.to_string(), Some(source.id().to_string()));
-        Warning { code, message, source, subject }
+        source.warning(reason.code, message, subject.as_deref())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The signing key: finds it, checks it, reads it, and never prints it.
 
-mod way;
+mod path_security;
 
 use std::fs::File;
 use std::io;
@@ -11,14 +11,14 @@ use evidence_bundle::key::{KeyError, SigningKey};
 use evidence_os::access::{self, Access};
 use evidence_os::input;
 use evidence_os::secret::{Place, SecretError, how_to_set};
+use evidence_os::shell;
 use ring::hmac;
 use zeroize::Zeroizing;
 
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
-use crate::report::format::shell_path;
 
-pub use self::way::Weakness;
+pub use self::path_security::Weakness;
 
 /// No private key is this large; a larger file is something else.
 const KEY_FILE_LIMIT: u64 = 64 * 1024;
@@ -100,7 +100,7 @@ impl SigningError {
     pub fn help(&self) -> Vec<String> {
         match self {
             SigningError::Unreadable { path, source } if source.kind() == io::ErrorKind::PermissionDenied => {
-                let path = shell_path(path);
+                let path = shell::path(path);
                 vec![if access::HAS_MODES {
                     format!("run as the owner of {path}, or chmod 600 {path}")
                 } else {
@@ -193,7 +193,7 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
 ///
 /// Fails if the file cannot be read.
 pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
-    way::weakness(path, &input::open(path)?)
+    path_security::weakness(path, &input::open(path)?)
 }
 
 fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), SigningError> {
@@ -204,7 +204,7 @@ fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), Si
 }
 
 fn refuse_replaceable(path: &Path, file: &File) -> Result<(), SigningError> {
-    match way::weakness(path, file).map_err(|source| unreadable(path, source))? {
+    match path_security::weakness(path, file).map_err(|source| unreadable(path, source))? {
         Some(weakness) => Err(SigningError::Replaceable { path: path.to_path_buf(), weakness }),
         None => Ok(()),
     }

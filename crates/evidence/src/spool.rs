@@ -170,14 +170,14 @@ impl Spool {
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<SpoolSpan> {
         use std::io::Seek as _;
-        let stretch = SpoolSpan { offset: self.length, length: saturating_u64(bytes.len()) };
+        let span = SpoolSpan { offset: self.length, length: saturating_u64(bytes.len()) };
         if self.file.buffer().is_empty() {
             // Documents are written by position, which does not advance the file's own position.
             self.file.get_mut().seek(io::SeekFrom::Start(self.length))?;
         }
         self.file.write_all(bytes)?;
-        self.length += stretch.length;
-        Ok(stretch)
+        self.length += span.length;
+        Ok(span)
     }
 
     /// Drops a document so that it can be written again. Its bytes remain in the file, unused.
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
 
     /// The bytes of `item`.
     pub fn content(&self, item: &Item) -> impl Read + use<'a> {
-        SpanReader { file: self.file, stretch: SpoolSpan { offset: item.offset, length: item.size() } }
+        SpanReader { file: self.file, span: SpoolSpan { offset: item.offset, length: item.size() } }
     }
 
     /// The row of `item` in the manifest, if `item` is an artifact.
@@ -248,17 +248,17 @@ impl<'a> Reader<'a> {
 /// Reads one range by position, so that any number of readers can share the file.
 struct SpanReader<'a> {
     file: &'a File,
-    stretch: SpoolSpan,
+    span: SpoolSpan,
 }
 
 impl Read for SpanReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = usize::try_from(self.stretch.length).unwrap_or(usize::MAX).min(buffer.len());
+        let wanted = usize::try_from(self.span.length).unwrap_or(usize::MAX).min(buffer.len());
         let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
-        let read = file::read_at(self.file, part, self.stretch.offset)?;
+        let read = file::read_at(self.file, part, self.span.offset)?;
         let step = saturating_u64(read);
-        self.stretch.offset += step;
-        self.stretch.length -= step;
+        self.span.offset += step;
+        self.span.length -= step;
         Ok(read)
     }
 }

@@ -23,7 +23,7 @@ use evidence::manual::{self, Entry};
 use evidence::source::{KINDS, SourceKind};
 use evidence_bundle::document::LACKING_REASONS;
 use evidence_rules::framework::{self, Mapping};
-use evidence_rules::rule::{Advice, Reason, Recommendation, Rule, Status, Verdict, reason};
+use evidence_rules::rule::{Advice, Reason, Recommendation, Rule, Settings, Status, Verdict, reason};
 use generated::generated;
 use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
@@ -267,12 +267,13 @@ fn every_warning_has_a_row() {
     let mut real = warning_codes(&others);
     // This warning uses the code of its reason.
     assert!(
-        read("crates/evidence/src/collection/gathering.rs").contains("code: reason::EXCLUDED_BY_POLICY.code")
+        read("crates/evidence/src/collection/collector.rs")
+            .contains("let code = reason::EXCLUDED_BY_POLICY.code")
     );
     real.insert(reason::EXCLUDED_BY_POLICY.code.to_string());
     same(first_cells(&read("docs/controls.md"), "Code").into_iter().collect(), real, "warnings");
     for kind in KINDS {
-        let folder = root().join("crates/evidence/src/source").join(folder(kind));
+        let folder = folder(kind);
         let own: Vec<_> = of_sources.iter().filter(|(path, _)| path.starts_with(&folder)).cloned().collect();
         let mut real = warning_codes(&own);
         if kind.name.id() == "codehost" {
@@ -291,13 +292,11 @@ fn every_warning_has_a_row() {
 }
 
 /// The folder of a source, which is named after its provider.
-fn folder(kind: &SourceKind) -> &'static str {
-    match kind.name.id() {
-        "codehost" => "github",
-        "cloud" => "aws",
-        "altcloud" => "google",
-        other => other,
-    }
+fn folder(kind: &SourceKind) -> PathBuf {
+    let name = format!("SourceName::new(\"{}\")", kind.name.id());
+    let folders = fs::read_dir(root().join("crates/evidence/src/source")).unwrap();
+    let names = |folder: &PathBuf| fs::read_to_string(folder.join("names.rs")).unwrap_or_default();
+    folders.map(|entry| entry.unwrap().path()).find(|folder| names(folder).contains(&name)).unwrap()
 }
 
 /// The sources below a directory.
@@ -354,11 +353,36 @@ fn the_tables_of_hints_are_in_step() {
     let shared = hints(reason::SHARED, &evidence_rules::rules().collect::<Vec<_>>());
     generated("docs/controls.md", &[("hints", shared)]);
     for kind in KINDS {
-        generated(
-            &page(kind),
-            &[("hints", hints(&kind.judged.reasons().collect::<Vec<_>>(), kind.judged.rules))],
-        );
+        let hints = hints(&kind.judged.reasons().collect::<Vec<_>>(), kind.judged.rules);
+        generated(&page(kind), &[("rules", sections(kind)), ("hints", hints)]);
     }
+}
+
+/// A section for each rule that the page does not describe by hand, from its declaration.
+fn sections(kind: &SourceKind) -> String {
+    let text = read(&page(kind));
+    let (before, rest) = text.split_once("<!-- generated: rules -->").expect("a place for rules");
+    let (_, after) = rest.split_once("<!-- end: rules -->").expect("its end");
+    let by_hand = headings(&format!("{before}{after}"));
+    let mut sections = String::new();
+    for rule in kind.judged.rules.iter().filter(|rule| !by_hand.contains(&format!("`{}`", rule.code))) {
+        let Rule { code, title, reads, not_checked, .. } = rule;
+        let expected = rule.expectation(&Settings::default());
+        sections.push_str(&format!(
+            "### `{code}`\n\n{title}. **Expected:** {expected}.\n\n**Read:** {reads}.\n\n| Reason | Meaning |\n|---|---|\n"
+        ));
+        for reason in rule.reasons {
+            sections.push_str(&format!("| `{}` | {} |\n", reason.code, reason.title));
+        }
+        for setting in rule.settings {
+            sections.push_str(&format!(
+                "\n`rules.settings.{code}.{}`: {} by default.\n",
+                setting.name, setting.default
+            ));
+        }
+        sections.push_str(&format!("\n**Not checked:** {not_checked}.\n\n"));
+    }
+    sections.trim_end().to_string()
 }
 
 #[test]
@@ -366,49 +390,52 @@ fn the_table_of_rules_is_in_step() {
     let mut table =
         String::from("| Control | Source | Rule | Expected | Criteria |\n|---|---|---|---|---|\n");
     for control in framework::controls() {
-        for Mapping { rule, criteria } in control.rules {
+        for Mapping { rule, criteria, .. } in control.rules {
             let kind = KINDS.iter().find(|kind| kind.judged.rules.contains(rule)).unwrap();
             let (name, code, criteria) = (kind.name.id(), rule.code, criteria.join(", "));
             table.push_str(&format!(
                 "| {} | `{name}` | [`{code}`](sources/{name}.md#{code}) | {} | {criteria} |\n",
-                control.id, rule.expected
+                control.id,
+                rule.expectation(&Settings::default())
             ));
         }
     }
-    generated("docs/controls.md", &[("rules", table)]);
+    let mut sections = String::new();
+    for control in framework::controls() {
+        sections.push_str(&format!("## {} {}\n\n{}\n\n", control.id, control.title, control.about));
+    }
+    generated("docs/controls.md", &[("controls", sections.trim_end().to_string()), ("rules", table)]);
 }
 
-/// Compares the first three cells of each row. The program does not contain the explanations in the others.
 #[test]
 fn the_page_of_criteria_is_in_step() {
-    let page = read("docs/criteria.md");
-    let table = |heading: &str| -> Vec<Vec<String>> {
-        let section = page.split(heading).nth(1).unwrap().split("\n## ").next().unwrap();
-        let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
-        rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect())
-            .collect()
-    };
-    let rows = table("\n## Rules\n");
-    let documented = rows.iter().map(|row| row[..3].join(" | ")).collect();
-    let mut real = BTreeSet::new();
-    let mut named: BTreeSet<&str> = BTreeSet::new();
-    for control in framework::controls() {
-        for Mapping { rule, criteria } in control.rules {
-            let (name, code) =
-                (KINDS.iter().find(|kind| kind.judged.rules.contains(rule)).unwrap().name.id(), rule.code);
-            let link = format!("[`{code}`](sources/{name}.md#{code})");
-            real.insert(format!("{link} | {} | {}", control.id, criteria.join(", ")));
-            named.extend(*criteria);
+    let heading =
+        "| Rule | Control of the tool | Criteria | Why there | Also filed under |\n|---|---|---|---|---|\n";
+    let (mut rules, mut about) = (String::new(), String::new());
+    for framework in framework::ALL {
+        if framework::ALL.len() > 1 {
+            rules.push_str(&format!("`{}`:\n\n", framework.id));
+            about.push_str(&format!("`{}`:\n\n", framework.id));
         }
+        rules.push_str(heading);
+        for (control, mapping) in framework
+            .controls
+            .iter()
+            .flat_map(|control| control.rules.iter().map(move |rule| (control, rule)))
+        {
+            let Mapping { rule, criteria, why, also } = mapping;
+            let (source, code) = (evidence_rules::source_of(rule), rule.code);
+            let also = if also.is_empty() { String::new() } else { format!("{also} ") };
+            rules.push_str(&format!(
+                "| [`{code}`](sources/{source}.md#{code}) | {} | {} | {why} | {also}|\n",
+                control.id,
+                criteria.join(", ")
+            ));
+        }
+        about.push_str("| Criterion | About, in our words |\n|---|---|\n");
+        framework.criteria.iter().for_each(|(id, text)| about.push_str(&format!("| {id} | {text} |\n")));
     }
-    same(documented, real, "docs/criteria.md");
-    assert!(rows.iter().all(|row| row.len() == 5 && row[3].ends_with('.')), "{rows:#?}");
-    // The page explains every criterion that the rules name or that the column "Also filed under" contains.
-    let is_criterion = regex::Regex::new(r"CC\d\.\d").unwrap();
-    named.extend(rows.iter().flat_map(|row| is_criterion.find_iter(&row[4]).map(|found| found.as_str())));
-    let explained =
-        table("\n## What the criteria are about\n").into_iter().map(|row| row[0].clone()).collect();
-    same(explained, named.into_iter().map(str::to_string).collect(), "the criteria of docs/criteria.md");
+    generated("docs/criteria.md", &[("filed", rules), ("about", about)]);
 }
 
 #[test]
@@ -443,7 +470,7 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
         let mut rows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for rule in rules {
             if let Some((title, advice)) = hint::advice(&example(rule, reason)) {
-                rows.entry(in_cells(title, &advice)).or_default().push(rule.code);
+                rows.entry(in_cells(rule, title, &advice)).or_default().push(rule.code);
             }
         }
         for (row, codes) in rows {
@@ -462,23 +489,24 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
                 "| `{}` | `{}` | {} |\n",
                 hint.code,
                 rule.code,
-                in_cells(hint.title, &advice)
+                in_cells(rule, hint.title, &advice)
             ));
         }
     }
     for rule in rules.iter().filter(|_| reasons.iter().all(|reason| **reason != reason::OK)) {
         if let Some(Recommendation { title, advice }) = &rule.improvement {
-            table.push_str(&format!("| `ok` | `{}` | {} |\n", rule.code, in_cells(title, advice)));
+            table.push_str(&format!("| `ok` | `{}` | {} |\n", rule.code, in_cells(rule, title, advice)));
         }
     }
     table
 }
 
-fn in_cells(title: &str, advice: &Advice) -> String {
+fn in_cells(rule: &Rule, title: &str, advice: &Advice) -> String {
     let word = |value: String| value.trim_matches('"').to_string();
     let severity = word(serde_json::to_string(&advice.severity).unwrap());
     let category = word(serde_json::to_string(&advice.category).unwrap());
-    format!("{severity} | {category} | {title} | {}", advice.remediation)
+    let remediation = Settings::default().fill(rule, advice.remediation);
+    format!("{severity} | {category} | {title} | {remediation}")
 }
 
 /// A check with this rule and reason that did not pass.

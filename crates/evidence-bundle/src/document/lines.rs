@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 /// The lists whose items are rows.
-const ROWS: [&[u8]; 6] = [b"artifacts", b"files", b"checks", b"hints", b"observations", b"members"];
+const ROWS: [&[u8]; 7] =
+    [b"artifacts", b"files", b"checks", b"hints", b"observations", b"members", b"waivers"];
 
 /// Writes a document in the canonical form.
 #[derive(Debug)]

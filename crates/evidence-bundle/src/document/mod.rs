@@ -14,6 +14,7 @@ mod rows;
 mod run;
 mod scope;
 mod status;
+mod waivers;
 
 use std::io::{self, Write};
 
@@ -32,11 +33,14 @@ pub use rows::{FallibleRows, Rows};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
 pub use scope::{Cadence, RuleRecord, ScopeRecord, SourceScope};
 pub use status::{LACKING_REASONS, Status, is_lacking};
+pub use waivers::{
+    CompensatingCheck, WaiverMatch, WaiverRecord, WaiverState, Waivers, WaiversFile, WaiversSummary,
+};
 
 /// The schema version of the documents under `derived/` as this crate writes them.
 pub const SCHEMA_VERSION: &str = crate::version::NEWEST.schema_version;
 
-/// A document that every bundle has.
+/// A document of a bundle. Every bundle has all of them but the waivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Document {
     /// `manifest.json`.
@@ -53,11 +57,13 @@ pub enum Document {
     Population,
     /// `derived/scope.json`.
     Scope,
+    /// `derived/waivers.json`, if the run had a file of waivers.
+    Waivers,
 }
 
 impl Document {
     /// Every document, in the order of the archive.
-    pub const ALL: [Document; 7] = [
+    pub const ALL: [Document; 8] = [
         Document::Manifest,
         Document::Run,
         Document::Hints,
@@ -65,6 +71,7 @@ impl Document {
         Document::Observations,
         Document::Population,
         Document::Scope,
+        Document::Waivers,
     ];
 
     /// The path of the document in every bundle.
@@ -77,6 +84,7 @@ impl Document {
             Document::Observations => crate::path::OBSERVATIONS,
             Document::Population => crate::path::POPULATION,
             Document::Scope => crate::path::SCOPE,
+            Document::Waivers => crate::path::WAIVERS,
         }
     }
 }
@@ -111,6 +119,7 @@ pub fn schema(document: Document) -> serde_json::Value {
         Document::Observations => schemars::schema_for!(Observations),
         Document::Population => schemars::schema_for!(Population),
         Document::Scope => schemars::schema_for!(ScopeRecord),
+        Document::Waivers => schemars::schema_for!(Waivers),
     }
     .to_value()
 }

@@ -90,6 +90,9 @@ pub struct RuleRecord {
     pub kind: String,
     /// The control that it belongs to.
     pub control: String,
+    /// The numbers it judges by that are not the default, by their names in the configuration.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, u64>,
     /// What it expects, in words.
     pub expected: String,
     /// What it reads, in words.

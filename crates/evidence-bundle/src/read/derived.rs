@@ -20,7 +20,8 @@ use crate::document::{
     is_lacking,
 };
 use crate::json::Object;
-use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
+use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE, WAIVERS};
+use crate::waiver::{Checks, NamedCheck, SortedChecks};
 
 /// A document, and the data that it must agree with.
 pub(super) struct Derived<'a> {
@@ -43,6 +44,8 @@ pub(super) struct References {
     pub(super) lacking: u64,
     /// What each source counts.
     pub(super) populations: Vec<SourcePopulation>,
+    /// The checks, if the bundle has waivers.
+    pub(super) checks: Option<SortedChecks>,
 }
 
 impl References {
@@ -54,6 +57,7 @@ impl References {
         self.rules.extend(other.rules);
         self.lacking += other.lacking;
         self.populations.extend(other.populations);
+        self.checks = self.checks.take().or(other.checks);
     }
 
     fn observation(&mut self, source: String, number: u64) {
@@ -76,6 +80,7 @@ impl Derived<'_> {
             NORMALIZED => self.normalized(&mut json, &mut version, &mut references),
             OBSERVATIONS => self.observations(&mut json, &mut version),
             POPULATION => self.population(&mut json, &mut version, &mut references),
+            WAIVERS => self.waivers(&mut json, &mut version),
             _ => self.scope(&mut json, &mut version),
         };
         match (version, read.and_then(|()| json.end())) {
@@ -102,6 +107,7 @@ impl Derived<'_> {
     ) -> Result<(), Stop> {
         let (mut framework, mut summary, mut controls) = (None, None, None);
         let (mut found, mut ids) = (Judged::default(), Vec::new());
+        found.checks = self.list.position(WAIVERS).map(|_| Checks::default());
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
@@ -133,6 +139,7 @@ impl Derived<'_> {
                 .into());
         }
         references.lacking = found.lacking;
+        references.checks = found.checks.map(Checks::sorted);
         self.complete(found.lacking > 0)
     }
 
@@ -162,6 +169,8 @@ impl Derived<'_> {
         let mut rules = BTreeSet::new();
         found.controls += 1;
         let number = found.controls.to_string();
+        // The identifier of the control may come after its checks.
+        let placeholder = format!("\0{number}");
         json.object(|json, name| match name {
             "id" => json.once(&mut id, name),
             "title" => json.once(&mut title, name),
@@ -179,6 +188,9 @@ impl Derived<'_> {
                     found.summary.checks.add(check.status);
                     found.lacking += u64::from(is_lacking(check.status, &check.reason));
                     self.source(&check.source)?;
+                    if let Some(checks) = &mut found.checks {
+                        checks.add(named(&placeholder, &check));
+                    }
                     if check.evidence.is_empty() {
                         let detail = format!("the check {} of {} has no evidence", check.rule, check.subject);
                         return Err(self.error(Reason::EvidenceMismatch, detail).into());
@@ -192,6 +204,9 @@ impl Derived<'_> {
         let (id, status): (String, Status) = (self.there(id, "id")?, self.there(status, "status")?);
         let (title, reason): (String, String) = (self.there(title, "title")?, self.there(reason, "reason")?);
         let criteria: BTreeMap<String, Vec<String>> = self.there(criteria, "criteria")?;
+        if let Some(checks) = &mut found.checks {
+            checks.rename(&placeholder, &id);
+        }
         found.names.note(self.path, &[&id, &title, &reason])?;
         for (rule, criteria) in &criteria {
             found.names.note(self.path, &[&id, rule, &criteria.join(" ")])?;
@@ -307,6 +322,20 @@ struct Judged {
     names: Names,
     /// How many checks lacked something that could not be read.
     lacking: u64,
+    /// The checks, if the bundle has waivers.
+    checks: Option<Checks>,
+}
+
+/// The identity of a check and its result.
+fn named<'a>(control: &'a str, check: &'a Check) -> NamedCheck<'a> {
+    NamedCheck {
+        control,
+        source: &check.source,
+        rule: &check.rule,
+        subject: &check.subject,
+        status: check.status,
+        reason: &check.reason,
+    }
 }
 
 /// The source and the number in the identifier of an observation.
@@ -330,5 +359,7 @@ pub(super) fn object<T: DeserializeOwned, R: Read>(json: &mut Json<R>) -> Result
 
 /// Whether this file is one that [`Derived`] judges.
 pub(super) fn document(path: &str) -> Option<&'static str> {
-    [HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE].into_iter().find(|document| *document == path)
+    [HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE, WAIVERS]
+        .into_iter()
+        .find(|document| *document == path)
 }

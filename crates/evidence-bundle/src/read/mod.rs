@@ -17,6 +17,7 @@ mod run;
 mod stream;
 mod strict;
 mod tee;
+mod waivers;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -27,6 +28,7 @@ use sha2::{Digest as _, Sha256};
 pub use reason::{Reason, VerifyError};
 pub use stream::{Json, Stop};
 pub use tee::{Chunks, Second, read_both};
+pub use waivers::{MAX_GLOBS, MAX_WAIVERS, WaiverSink, WaiversHead, each_waiver};
 
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, SourcePopulation, Warning};

@@ -212,6 +212,7 @@ impl Derived<'_> {
         let sources: Vec<SourceScope> = Object::all(self.there(sources, "sources")?);
         let rules: Vec<RuleRecord> = Object::all(self.there(rules, "rules")?);
         names::within(self.path, rules.iter().map(|rule| &rule.code))?;
+        names::within(self.path, rules.iter().flat_map(|rule| rule.settings.keys()))?;
         names::within(self.path, sources.iter().flat_map(|source| &source.controls))?;
         names::within(self.path, sources.iter().flat_map(|source| source.settings.keys()))?;
         let wrong = |detail: String| Err(self.error(Reason::ScopeMismatch, detail).into());

@@ -101,6 +101,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = wrong_signature();
     cases.extend(wrong_contents());
     cases.extend(super::contradictions::cases());
+    cases.extend(super::waivers::cases());
     cases.extend(super::newer::cases());
     cases.extend(wrong_archive(&long));
     cases.extend([

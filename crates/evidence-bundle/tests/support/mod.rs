@@ -8,6 +8,7 @@ pub mod hostile;
 pub mod newer;
 pub mod raw;
 pub mod sample;
+pub mod waivers;
 
 use evidence_bundle::document::{Manifest, Warning};
 use evidence_bundle::path::MANIFEST;

@@ -147,6 +147,7 @@ pub fn scope(controls: &[String]) -> ScopeRecord {
         source: "codehost".to_owned(),
         kind: "organization".to_owned(),
         control: control.clone(),
+        settings: BTreeMap::new(),
         expected: EXPECTED.to_owned(),
         reads: "the organization's settings".to_owned(),
         not_checked: "who has a second factor".to_owned(),

@@ -57,7 +57,7 @@ pub(super) fn open_private(path: &Path, writes: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes the files of tokens and organizations that no run has used for a long time.
+/// Removes the files of tokens and tenants that no run has used for a long time.
 pub(super) fn sweep(directory: &Path, except: &Path, now: Timestamp) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let oldest = u64::try_from(now.as_second().saturating_sub(KEPT_SECONDS)).unwrap_or(0);

@@ -15,7 +15,7 @@ use super::file::SUFFIX;
 use super::journal::{self, AnswerEntry, EntryHead, Journal, JournalSpan, KeyHash, Mark};
 
 /// The oldest answer that a resumed run takes over: one night's work. The run asks again for older answers, since
-/// a bundle should show one state of the organization.
+/// a bundle should show one state of the tenant.
 const TAKEN_OVER_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 /// The index of the file in memory: where each answer is, and which run was the last.
 pub(super) struct Index {
@@ -37,7 +37,7 @@ pub(super) struct Index {
     pub(super) broken: bool,
 }
 
-/// Where an answer is. Memory holds two for each repository, so it is small.
+/// Where an answer is. Memory holds two for each subject, so it is small.
 #[derive(Clone, Copy)]
 pub(super) struct IndexEntry {
     pub(super) answer: JournalSpan,

@@ -21,7 +21,7 @@ const PREFIX: usize = 4 + TAG;
 const LONGEST: usize = 8 * 1024 * 1024;
 /// The largest record: the metadata needs far less than the rest.
 pub(super) const LONGEST_RECORD: usize = LONGEST - 1024 * 1024;
-/// The largest file: ten times what 50,000 repositories need.
+/// The largest file: ten times what 50,000 subjects need.
 const LARGEST: u64 = 2 * 1024 * 1024 * 1024;
 
 /// What an entry says, before the record it may bring.

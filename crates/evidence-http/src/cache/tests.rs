@@ -7,7 +7,7 @@ use super::*;
 fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
     let owner = CacheOwner {
         api_url: "https://code.example/",
-        organization: "acme",
+        tenant: "acme",
         about: "main",
         account: "user 7",
         secret: b"made-up-secret-1",

@@ -21,6 +21,8 @@ pub struct Settings {
     pub inflated_bytes: u64,
     /// How many bundles may be verified or shown at once; one organization gets at most half.
     pub readers: usize,
+    /// Whether to refuse uploads of bundles with checks that this version cannot judge again.
+    pub require_judgement: bool,
     /// The list of revoked keys; the trusted keys come from the database.
     pub revoked: TrustRoot,
     /// The minimum age in seconds of leftovers of a crash before they are removed. Longer than any upload takes.
@@ -44,6 +46,7 @@ impl Default for Settings {
             uploads: 64,
             inflated_bytes: 2 << 30,
             readers,
+            require_judgement: false,
             revoked: TrustRoot::new(),
             leftovers_seconds: 2 * 60 * 60,
         }

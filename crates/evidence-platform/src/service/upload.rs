@@ -159,7 +159,8 @@ impl Service {
         let file = spooled.file.reopen()?;
         let share = cancel.or_gone(self.inner.readers.wait(principal.organization())).await??;
         let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..verify::LIMITS };
-        let (verdict, _) = self.judge(share, cancel, file, trust, limits).await?;
+        let (verdict, _) =
+            self.judge(share, cancel, file, trust, limits, self.inner.settings.require_judgement).await?;
         let overview = match verdict {
             Ok(overview) => overview,
             Err(error) => {
@@ -328,8 +329,8 @@ impl Service {
         let share = self.inner.readers.wait(principal.organization()).await?;
         let (file, _spooled) = self.local(blob).await?;
         let (_guard, cancel) = cancel::pair();
-        // The operator's limit is for uploads: a bundle that was accepted under a higher one is still valid.
-        let (verdict, digest) = self.judge(share, &cancel, file, trust, verify::LIMITS).await?;
+        // The operator's demands are for uploads: a bundle that was accepted under others is still valid.
+        let (verdict, digest) = self.judge(share, &cancel, file, trust, verify::LIMITS, false).await?;
         if digest != Some(bundle.digest) {
             return Ok(failed("digest-mismatch", Error::digest_mismatch().to_string()));
         }
@@ -371,11 +372,12 @@ impl Service {
         file: File,
         trust: TrustRoot,
         limits: Limits,
+        judgement: bool,
     ) -> Result<(Result<Overview, Error>, Option<BlobDigest>), Error> {
         let bundle = cancel.reader(file);
         let work = move || {
             let _share = share;
-            verify::overview(bundle, &trust, &limits)
+            verify::overview(bundle, &trust, &limits, judgement)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::join)
     }

@@ -198,6 +198,30 @@ async fn a_bundle_may_inflate_as_far_as_the_operator_says() {
     assert_eq!(verified.json["verified"], true, "{verified:?}");
 }
 
+/// The rules of the test bundles are of no version that the platform knows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bundle_that_cannot_be_judged_again_is_refused_if_the_operator_says_so() {
+    let place = Place::local();
+    let asked = |require_judgement| Settings { require_judgement, ..Settings::default() };
+    let running = Running::at(place.clone(), asked(false), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let stored = running.upload(&tenant.upload, &bundles::bundle(1)).await;
+    assert_eq!(stored.status, 201, "{stored:?}");
+
+    let strict = Running::at(place, asked(true), Limits::default()).await;
+    let refused = strict.upload(&tenant.upload, &bundles::bundle(2)).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (422, "bundle-refused"));
+    assert_eq!(refused.json["reason"], "judgement-not-repeated");
+    assert!(
+        refused.json["detail"].as_str().unwrap().contains("two-factor-required version 0"),
+        "{refused:?}"
+    );
+    // What was accepted before stays verified.
+    let path = format!("/api/v1/bundles/{}/verify", stored.json["bundle_id"].as_str().unwrap());
+    let verified = strict.call(reqwest::Method::POST, &path, Some(&tenant.upload), None).await;
+    assert_eq!(verified.json["verified"], true, "{verified:?}");
+}
+
 /// Two places for each organization; uploads slower than this lose theirs.
 fn narrow(idle: Duration) -> Settings {
     let patience = Patience { idle, total: Duration::from_secs(600), ..small().patience };

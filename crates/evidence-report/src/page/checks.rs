@@ -10,6 +10,7 @@ use std::io;
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Summary};
 use evidence_bundle::path::NORMALIZED;
+use evidence_view::waivers::{self, Waiver, Waivers};
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _, sanitized};
 
@@ -81,6 +82,8 @@ pub(super) struct CheckRow {
     pub(super) actual: String,
     /// Possible improvements of a passed check.
     pub(super) improvement: Option<String>,
+    /// The mark of its waiver.
+    pub(super) waiver: Option<String>,
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -94,6 +97,7 @@ impl CheckRow {
                 _ => sanitized(check.actual.as_deref().unwrap_or_default()),
             },
             improvement: None,
+            waiver: None,
             evidence: check.evidence.iter().map(Evidence::new).collect(),
         }
     }
@@ -102,7 +106,8 @@ impl CheckRow {
     fn fits(&self, room: &mut Room) -> bool {
         let evidence = self.evidence.iter().flat_map(|evidence| [evidence.file.as_str(); 2]);
         let markup = self.evidence.len().saturating_mul(200).saturating_add(150);
-        room.take(markup, evidence.chain([self.source.as_str(), &self.subject, &self.actual]))
+        let waiver = self.waiver.as_deref().unwrap_or_default();
+        room.take(markup, evidence.chain([self.source.as_str(), &self.subject, &self.actual, waiver]))
     }
 }
 
@@ -180,6 +185,7 @@ pub(super) struct Sections {
     control_room: Room,
     group_room: Room,
     row_room: Room,
+    waivers: Option<Waivers>,
 }
 
 /// The checks as the page shows them.
@@ -229,6 +235,7 @@ impl Default for Sections {
             control_room: Room::new(room::CONTROLS),
             group_room: Room::new(room::GROUPS),
             row_room: Room::new(room::CHECKS),
+            waivers: None,
         }
     }
 }
@@ -246,8 +253,8 @@ pub(super) fn fact(reason: &str, source: &str, subject: &str) -> u64 {
 }
 
 impl Sections {
-    pub(super) fn read(documents: &dyn Documents) -> io::Result<Sections> {
-        let mut reader = EachCheck::new(Sections::default());
+    pub(super) fn read(documents: &dyn Documents, waivers: Option<Waivers>) -> io::Result<Sections> {
+        let mut reader = EachCheck::new(Sections { waivers, ..Sections::default() });
         documents.open(NORMALIZED, &mut |contents| reader.file(NORMALIZED, contents))?;
         if reader.known { Ok(reader.sink) } else { Err(unknown(NORMALIZED)) }
     }
@@ -380,7 +387,10 @@ impl CheckSink for Sections {
         };
         group.count += 1;
         if group.rows.len() < limit && !group.is_full {
-            let row = CheckRow::new(&check);
+            let mut row = CheckRow::new(&check);
+            let key = waivers::key(&control.id, &check.source, &check.rule, &check.subject);
+            let waiver = self.waivers.as_ref().and_then(|waivers| waivers.of(key));
+            row.waiver = waiver.map(Waiver::mark);
             group.is_full = !row.fits(row_room);
             if !group.is_full {
                 group.rows.push(row);

@@ -1,5 +1,6 @@
 //! `derived/report.html`: one file without scripts, external links or any other changing part.
 
+mod accepted;
 mod bar;
 mod checks;
 mod evidence;
@@ -21,6 +22,7 @@ use evidence_bundle::path::{RUN, SCOPE};
 use evidence_bundle::text::Visible;
 use evidence_view::{ManifestHead, sanitized, words};
 
+use self::accepted::Accepted;
 use self::checks::{Listed, Sections};
 use self::missing::{Gathered, Missing};
 use self::observations::Observations;
@@ -28,7 +30,7 @@ use self::population::Population;
 use self::questions::{Parts, Question};
 use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
-use crate::documents::{Documents, head, whole};
+use crate::documents::{Documents, head, waivers, whole};
 use crate::origin::{PROJECT, purpose};
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
@@ -43,6 +45,8 @@ struct Page {
     total: u64,
     population: Population,
     missing: Missing,
+    /// The waivers, if the bundle has them.
+    accepted: Option<Accepted>,
     observations: Observations,
     /// How the requests add up.
     reconciled: String,
@@ -150,7 +154,9 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let manifest = head(documents)?;
     let run: RunRecord = whole(documents, RUN)?;
     let scope: ScopeRecord = whole(documents, SCOPE)?;
-    let mut sections = Sections::read(documents)?;
+    let waivers = waivers(documents)?;
+    let accepted = waivers.as_ref().map(Accepted::new);
+    let mut sections = Sections::read(documents, waivers)?;
     hints::add(documents, &mut sections)?;
     let mut missing = Gathered::default();
     let observations = Observations::read(documents, &mut sections, &mut missing)?;
@@ -181,6 +187,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         population,
         settings,
         missing,
+        accepted,
         listed: sections.into_listed(),
         observations,
         reconciled,

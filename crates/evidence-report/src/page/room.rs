@@ -21,6 +21,8 @@ pub(super) const OBSERVATIONS: usize = 1_600_000;
 pub(super) const POPULATION: usize = 150_000;
 /// The missing settings, errors, excluded artifacts and warnings, together.
 pub(super) const MISSING: usize = 200_000;
+/// The waivers.
+pub(super) const WAIVERS: usize = 150_000;
 /// Sources, settings and rules, together.
 pub(super) const SETTINGS: usize = 200_000;
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::words::{counted, named};
 use crate::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
 use crate::field::Field;
-use crate::rule::{Reason, Rule, Verdict, reason};
+use crate::rule::{Judge, Reason, Rule, Verdict, reason};
 
 /// Inactive accounts have no administrator role, and there are few super administrators.
 pub static ADMINISTRATORS: Rule = Rule {
@@ -23,6 +23,7 @@ pub static ADMINISTRATORS: Rule = Rule {
                  service account's client id, and set admin_email to a user who can read administrator roles and \
                  users.",
     improvement: None,
+    settings: &[],
     hints: &[],
     reasons: &[
         &INACTIVE_ADMINISTRATOR,
@@ -99,6 +100,9 @@ struct Holders<'a> {
     /// administrator.
     untold: bool,
 }
+
+/// The judgement.
+pub static JUDGE: Judge<AdminRoles> = Judge { rule: &ADMINISTRATORS, judge: |record, _| judge(record) };
 
 /// Passes if everything was read, no user with a role is suspended or archived, and there are 2 to 4 super
 /// administrators. `None` if a part was not read and nothing fails for certain: the missing part has its own

@@ -2,7 +2,7 @@
 
 use super::words::counted;
 use crate::altcloud::record::UserLifecycle;
-use crate::rule::{Reason, Rule, Verdict};
+use crate::rule::{Judge, Reason, Rule, Verdict};
 
 /// Account changes are logged.
 pub static USER_LIFECYCLE_LOG: Rule = Rule {
@@ -16,12 +16,17 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
     permission: "Delegate the scope admin.reports.audit.readonly to the service account's client id, and let \
                  admin_email have the privilege Reports.",
     improvement: None,
+    settings: &[],
     hints: &[],
     reasons: &[&INFORMATION],
 };
 
 /// The list can be read: a population to draw samples from, not a test.
 pub static INFORMATION: Reason = Reason::new("information", "For information");
+
+/// The judgement.
+pub static JUDGE: Judge<UserLifecycle> =
+    Judge { rule: &USER_LIFECYCLE_LOG, judge: |record, _| judge(record) };
 
 /// Not applicable if every kind of event was read completely: a population passes no test. How often each happened is for
 /// people to judge; no events is not a fault. `None` if a part was not read: it has its own observation.

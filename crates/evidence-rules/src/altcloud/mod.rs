@@ -3,7 +3,6 @@
 //! Pure functions over what was read. What was not read neither passes nor fails.
 
 pub mod administrators;
-pub mod artifact;
 pub mod lifecycle;
 pub mod record;
 pub mod two_step;
@@ -13,6 +12,8 @@ pub use self::administrators::ADMINISTRATORS;
 pub use self::lifecycle::USER_LIFECYCLE_LOG;
 pub use self::two_step::TWO_STEP_VERIFICATION;
 
+use self::record::{AdminRoles, UserLifecycle};
+use crate::rule::Judge;
 use crate::source_rules::SourceRules;
 
 /// The rules and reasons of this source.
@@ -22,3 +23,29 @@ pub static RULES: SourceRules = SourceRules {
     rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG],
     reasons: &[],
 };
+
+/// The rules over administrator roles.
+pub static OF_ADMIN_ROLES: &[&Judge<AdminRoles>] = &[&administrators::JUDGE];
+
+/// The rules over the log of user accounts.
+pub static OF_USER_LIFECYCLE: &[&Judge<UserLifecycle>] = &[&lifecycle::JUDGE];
+
+/// The kinds of artifacts, and the rules that use each.
+pub mod artifact {
+    use crate::inspection::ArtifactKind;
+
+    /// `two_step_verification.json`
+    pub static TWO_STEP: ArtifactKind =
+        ArtifactKind { name: "two_step_verification", rules: &[&super::TWO_STEP_VERIFICATION] };
+
+    /// `admin_roles.json`
+    pub static ADMIN_ROLES: ArtifactKind =
+        ArtifactKind { name: "admin_roles", rules: &[&super::ADMINISTRATORS] };
+
+    /// `user_lifecycle.json`
+    pub static USER_LIFECYCLE: ArtifactKind =
+        ArtifactKind { name: "user_lifecycle", rules: &[&super::USER_LIFECYCLE_LOG] };
+
+    /// Every kind.
+    pub static ALL: &[&ArtifactKind] = &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE];
+}

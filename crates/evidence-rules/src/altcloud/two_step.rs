@@ -20,6 +20,7 @@ pub static TWO_STEP_VERIFICATION: Rule = Rule {
     permission: "Delegate the scope admin.directory.user.readonly to the service account's client id, and let \
                  admin_email have the privilege Admin API, Users: Read for the whole organization.",
     improvement: None,
+    settings: &[],
     hints: &[&TWO_STEP_NOT_ENROLLED],
     reasons: &[&TWO_STEP_NOT_ENFORCED, &TWO_STEP_NOT_VISIBLE],
 };

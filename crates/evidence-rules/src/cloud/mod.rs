@@ -3,7 +3,6 @@
 //! What was not read neither passes nor fails: an unknown region or status prevents a failure if it might be the one
 //! that passes. Nothing here sends a request or guesses.
 
-pub mod artifact;
 pub mod password;
 pub mod reason;
 pub mod record;
@@ -23,3 +22,36 @@ pub static RULES: SourceRules = SourceRules {
     rules: &[&PASSWORD_POLICY, &AUDIT_TRAIL, &LOG_RETENTION],
     reasons: reason::ALL,
 };
+
+/// The kinds of artifacts, and the rules that use each.
+pub mod artifact {
+    use crate::inspection::ArtifactKind;
+
+    /// `password_policy.json`
+    pub static PASSWORD_POLICY: ArtifactKind =
+        ArtifactKind { name: "password_policy", rules: &[&super::PASSWORD_POLICY] };
+
+    /// `account_summary.json`
+    pub static ACCOUNT_SUMMARY: ArtifactKind =
+        ArtifactKind { name: "account_summary", rules: &[&super::PASSWORD_POLICY] };
+
+    /// `audit_trails.json`
+    pub static AUDIT_TRAILS: ArtifactKind =
+        ArtifactKind { name: "audit_trails", rules: &[&super::AUDIT_TRAIL] };
+
+    /// `trail_{name}_status.json`, and `trail_{name}_status_{region}.json` for other regions than its home
+    pub static TRAIL_STATUS: ArtifactKind =
+        ArtifactKind { name: "trail_status", rules: &[&super::AUDIT_TRAIL] };
+
+    /// `trail_{name}_event_selectors.json`
+    pub static EVENT_SELECTORS: ArtifactKind =
+        ArtifactKind { name: "trail_event_selectors", rules: &[&super::AUDIT_TRAIL] };
+
+    /// `log_groups.json`
+    pub static LOG_GROUPS: ArtifactKind =
+        ArtifactKind { name: "log_groups", rules: &[&super::LOG_RETENTION] };
+
+    /// Every kind.
+    pub static ALL: &[&ArtifactKind] =
+        &[&PASSWORD_POLICY, &ACCOUNT_SUMMARY, &AUDIT_TRAILS, &TRAIL_STATUS, &EVENT_SELECTORS, &LOG_GROUPS];
+}

@@ -4,6 +4,7 @@ use evidence_bundle::document::Category::{Misconfigured, Missing};
 use evidence_bundle::document::Severity::{High, Medium};
 
 use crate::cloud::record::PasswordPolicy;
+use crate::rule::setting::{Setting, Settings};
 use crate::rule::{Reason, Recommendation, Rule, Verdict, reason};
 
 /// Passwords are long and contain all kinds of characters.
@@ -12,7 +13,7 @@ pub static PASSWORD_POLICY: Rule = Rule {
     title: "Password policy",
     version: 1,
     kind: "account",
-    expected: "a password policy of at least 8 characters that requires upper and lower case letters, numbers and \
+    expected: "a password policy of at least {minimum_length} characters that requires upper and lower case letters, numbers and \
                symbols",
     reads: "the password policy of the account",
     not_checked: "the second factor; access keys and their age; passwords of an identity provider; the other fields of the policy",
@@ -21,6 +22,7 @@ pub static PASSWORD_POLICY: Rule = Rule {
         "Passwords of fewer than 14 characters allowed",
         "Raise the minimum length in the account's password policy to 14.",
     )),
+    settings: &[&MINIMUM_LENGTH],
     hints: &[],
     reasons: &[&PASSWORD_POLICY_MISSING, &PASSWORD_TOO_SHORT, &PASSWORD_CHARACTERS_NOT_REQUIRED, &NO_USERS],
 };
@@ -30,15 +32,15 @@ pub static PASSWORD_POLICY_MISSING: Reason = Reason::new("password_policy_missin
     .advice(
         High,
         Missing,
-        "Set a password policy for the account: at least 8 characters (14 recommended), with upper and \
+        "Set a password policy for the account: at least {minimum_length} characters{minimum_length recommended}, with upper and \
                       lower case letters, numbers and symbols. Without one the provider's default applies.",
     );
 
-/// Passwords may be shorter than 8 characters.
+/// Passwords may be shorter than required.
 pub static PASSWORD_TOO_SHORT: Reason = Reason::new("password_too_short", "Short passwords allowed").advice(
     High,
     Misconfigured,
-    "Raise the minimum length in the account's password policy to at least 8 (14 recommended).",
+    "Raise the minimum length in the account's password policy to at least {minimum_length}{minimum_length recommended}.",
 );
 
 /// Not all four kinds of characters are required.
@@ -58,16 +60,21 @@ pub fn without_users() -> Verdict {
     Verdict::not_applicable(&NO_USERS, "the account has no IAM user")
 }
 
-/// The minimum length to pass.
-const MINIMUM_LENGTH: u64 = 8;
-/// The recommended length.
-const RECOMMENDED_LENGTH: u64 = 14;
+/// The minimum length to pass. The provider allows policies of up to 128 characters.
+pub static MINIMUM_LENGTH: Setting = Setting {
+    rule: "password-policy",
+    name: "minimum_length",
+    default: 8,
+    minimum: 8,
+    maximum: 128,
+    recommended: Some(14),
+};
 
-/// Passes if passwords need at least 8 characters and all four kinds of them.
+/// Passes if passwords need at least the minimum length and all four kinds of them.
 ///
 /// If several criteria fail, the reason is the length; `actual` lists all. Fields missing from the answer were not
 /// read: if nothing fails, the check is not verifiable.
-pub fn judge(policy: &PasswordPolicy) -> Verdict {
+pub fn judge(policy: &PasswordPolicy, settings: &Settings) -> Verdict {
     let length = policy.minimum_password_length.value().copied();
     let kinds = [
         ("upper case letters", &policy.require_uppercase_characters),
@@ -92,7 +99,7 @@ pub fn judge(policy: &PasswordPolicy) -> Verdict {
         }
     }
     let actual = words.join("; ");
-    if length.is_some_and(|length| length < MINIMUM_LENGTH) {
+    if length.is_some_and(|length| length < settings.get(&MINIMUM_LENGTH)) {
         return Verdict::fail(&PASSWORD_TOO_SHORT, actual);
     }
     if !missing.is_empty() {
@@ -100,7 +107,7 @@ pub fn judge(policy: &PasswordPolicy) -> Verdict {
     }
     match length {
         Some(length) if untold.is_empty() => {
-            Verdict { improvable: length < RECOMMENDED_LENGTH, ..Verdict::pass(actual) }
+            Verdict { improvable: length < settings.recommended(&MINIMUM_LENGTH), ..Verdict::pass(actual) }
         }
         _ => Verdict::unknown(&reason::NO_EVIDENCE, actual),
     }
@@ -151,7 +158,7 @@ mod tests {
                 } else {
                     (Status::Pass, "ok")
                 };
-                let verdict = judge(&policy);
+                let verdict = judge(&policy, &Settings::default());
                 assert_eq!((verdict.status, verdict.reason.code), expected, "{policy:?}");
                 let improvable =
                     expected.0 == Status::Pass && length.value().is_some_and(|length| *length < 14);
@@ -172,9 +179,43 @@ mod tests {
             ..PasswordPolicy::default()
         };
         assert_eq!(
-            judge(&policy).actual.unwrap(),
+            judge(&policy, &Settings::default()).actual.unwrap(),
             "at least 6 characters; upper case letters, lower case letters required; numbers not required; symbols \
              not reported"
         );
+    }
+
+    #[test]
+    fn a_longer_minimum() {
+        for (minimum, length, reason, improvable) in [
+            (8, 8, "ok", true),
+            (12, 11, "password_too_short", false),
+            (12, 12, "ok", true),
+            (12, 14, "ok", false),
+            (20, 19, "password_too_short", false),
+            (20, 20, "ok", false),
+        ] {
+            let mut settings = Settings::default();
+            settings.set(&MINIMUM_LENGTH, minimum);
+            let on = Field::Value(true);
+            let policy = PasswordPolicy {
+                minimum_password_length: Field::Value(length),
+                require_uppercase_characters: on.clone(),
+                require_lowercase_characters: on.clone(),
+                require_numbers: on.clone(),
+                require_symbols: on,
+                ..PasswordPolicy::default()
+            };
+            let verdict = judge(&policy, &settings);
+            assert_eq!((verdict.reason.code, verdict.improvable), (reason, improvable), "{minimum} {length}");
+        }
+        let mut settings = Settings::default();
+        let text = |settings: &Settings| {
+            settings.fill(&PASSWORD_POLICY, PASSWORD_TOO_SHORT.advice.unwrap().remediation).into_owned()
+        };
+        assert!(text(&settings).ends_with("to at least 8 (14 recommended)."));
+        settings.set(&MINIMUM_LENGTH, 20);
+        assert!(text(&settings).ends_with("to at least 20."));
+        assert!(PASSWORD_POLICY.expectation(&settings).contains("of at least 20 characters"));
     }
 }

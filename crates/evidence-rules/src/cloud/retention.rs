@@ -5,6 +5,7 @@ use evidence_bundle::document::Severity::Medium;
 
 use crate::cloud::record::LogGroup;
 use crate::field::Field;
+use crate::rule::setting::{Setting, Settings};
 use crate::rule::{Reason, Recommendation, Rule, Verdict, reason};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
@@ -16,7 +17,7 @@ pub static LOG_RETENTION: Rule = Rule {
     title: "Log retention",
     version: 1,
     kind: "region",
-    expected: "every log group in scope keeps its events for at least 90 days, or forever",
+    expected: "every log group in scope keeps its events for at least {minimum_days} days, or forever",
     reads: "the retention of every log group in scope, in every configured region",
     not_checked: "the contents of log groups; regions that are not configured",
     permission: "Allow `logs:DescribeLogGroups` to the user or role that collects.",
@@ -24,12 +25,13 @@ pub static LOG_RETENTION: Rule = Rule {
         "Log groups that keep their events for less than a year",
         "Set the retention of the log groups to 365 days or more, or let them never expire.",
     )),
+    settings: &[&MINIMUM_DAYS],
     hints: &[],
     reasons: &[&LOG_RETENTION_TOO_SHORT, &NO_LOG_GROUPS],
 };
 
-/// A log group keeps its events for less than 90 days.
-pub static LOG_RETENTION_TOO_SHORT: Reason = Reason::new("log_retention_too_short", "Log retention too short").advice(Medium, Misconfigured, "Set the retention of the log groups that this result names to at least 90 days (365 recommended); \
+/// A log group keeps its events for less than the minimum.
+pub static LOG_RETENTION_TOO_SHORT: Reason = Reason::new("log_retention_too_short", "Log retention too short").advice(Medium, Misconfigured, "Set the retention of the log groups that this result names to at least {minimum_days} days{minimum_days recommended}; \
                       or, if they hold no evidence, list only the others in `log_groups`. The retention of a group \
                       of class DELIVERY cannot be set: show instead how long the place that it delivers to keeps \
                       events.");
@@ -37,10 +39,16 @@ pub static LOG_RETENTION_TOO_SHORT: Reason = Reason::new("log_retention_too_shor
 /// The region has no log group in scope.
 pub static NO_LOG_GROUPS: Reason = Reason::new("no_log_groups", "No log groups in scope");
 
-/// The minimum retention to pass, in days.
-const MINIMUM_DAYS: i64 = 90;
-/// The recommended retention, in days.
-const RECOMMENDED_DAYS: i64 = 365;
+/// The minimum retention to pass, in days. The provider's longest is ten years.
+pub static MINIMUM_DAYS: Setting = Setting {
+    rule: "log-retention",
+    name: "minimum_days",
+    default: 90,
+    minimum: 90,
+    maximum: 3653,
+    recommended: Some(365),
+};
+
 /// The maximum retention of a group of class DELIVERY, in days: the provider sets it and does not allow changes.
 const DELIVERY_DAYS: i64 = 2;
 /// The maximum number of log groups named in a sentence.
@@ -48,8 +56,12 @@ const NAMED: usize = 3;
 
 /// A summary of the log groups in scope of one region. It keeps counts and a few names, because there may be a hundred
 /// thousand groups.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
+    /// The minimum, in days.
+    minimum: i64,
+    /// The recommendation, in days.
+    recommended: i64,
     groups: u64,
     /// Groups below the minimum.
     short: u64,
@@ -93,8 +105,18 @@ impl Retention {
     ///
     /// A group without the field keeps its events forever: the provider documents this, unless the group's class says
     /// otherwise. The provider never sends `null`, zero or negative numbers, so their meaning is unknown.
-    pub fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>) -> Retention {
-        let mut facts = Retention::default();
+    pub fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>, settings: &Settings) -> Retention {
+        let limit = |days| i64::try_from(days).unwrap_or(i64::MAX);
+        let mut facts = Retention {
+            minimum: limit(settings.get(&MINIMUM_DAYS)),
+            recommended: limit(settings.recommended(&MINIMUM_DAYS)),
+            groups: 0,
+            short: 0,
+            improvable: 0,
+            untold: 0,
+            shortest: None,
+            named: Vec::new(),
+        };
         for group in groups {
             facts.groups += 1;
             match (Class::of(&group.log_group_class), &group.retention_in_days) {
@@ -117,8 +139,8 @@ impl Retention {
     /// Adds a group that keeps its events for `days`; `how` adds details.
     fn add(&mut self, group: &LogGroup, days: i64, how: &str) {
         self.shortest = Some(self.shortest.map_or(days, |shortest| shortest.min(days)));
-        self.improvable += u64::from(days < RECOMMENDED_DAYS);
-        if days < MINIMUM_DAYS {
+        self.improvable += u64::from(days < self.recommended);
+        if days < self.minimum {
             self.short += 1;
             if self.named.len() < NAMED {
                 let kept = format!("{}{how}", days_in_words(days));
@@ -141,8 +163,9 @@ impl Retention {
                 names.push(format!("and {more} more"));
             }
             let actual = format!(
-                "{} of {all} below {MINIMUM_DAYS} days: {}",
+                "{} of {all} below {} days: {}",
                 evidence_text::thousands(self.short),
+                self.minimum,
                 names.join(", ")
             );
             return Verdict::fail(&LOG_RETENTION_TOO_SHORT, actual);
@@ -217,7 +240,7 @@ mod tests {
             } else {
                 (Status::Pass, "ok")
             };
-            let verdict = Retention::of(&groups).judge();
+            let verdict = Retention::of(&groups, &Settings::default()).judge();
             assert_eq!((verdict.status, verdict.reason.code), expected, "{set:?}");
             let improvable = expected.0 == Status::Pass && days(&|days| days < 365);
             assert_eq!(verdict.improvable, improvable, "{set:?}");
@@ -243,11 +266,15 @@ mod tests {
         for (class, reasons) in table {
             for (days, reason) in days.iter().zip(reasons) {
                 let group = classed("/a", days.clone(), class.clone());
-                assert_eq!(Retention::of([&group]).judge().reason.code, reason, "{group:?}");
+                assert_eq!(
+                    Retention::of([&group], &Settings::default()).judge().reason.code,
+                    reason,
+                    "{group:?}"
+                );
             }
         }
         let delivery = classed("/a", Field::Absent, class("DELIVERY"));
-        let actual = Retention::of([&delivery]).judge().actual.unwrap();
+        let actual = Retention::of([&delivery], &Settings::default()).judge().actual.unwrap();
         assert_eq!(actual, "1 of 1 log group below 90 days: /a (2 days, class DELIVERY)");
     }
 
@@ -257,18 +284,30 @@ mod tests {
             (0..1_200).map(|number| group(&format!("/{number}"), Field::Value(number % 2 + 1))).collect();
         groups.push(group("/forever", Field::Absent));
         groups[1].log_group_name = "\u{1b}[31m".repeat(10_000);
-        let actual = Retention::of(&groups).judge().actual.unwrap();
+        let actual = Retention::of(&groups, &Settings::default()).judge().actual.unwrap();
         // An invalid name is not shown even in part.
         assert_eq!(
             actual,
             "1,200 of 1,201 log groups below 90 days: /0 (1 day), … (2 days), /2 (1 day), and 1197 more"
         );
-        let actual = |groups: &[LogGroup]| Retention::of(groups).judge().actual.unwrap();
+        let actual =
+            |groups: &[LogGroup]| Retention::of(groups, &Settings::default()).judge().actual.unwrap();
         assert_eq!(actual(&[group("/a", Field::Value(1))]), "1 of 1 log group below 90 days: /a (1 day)");
         assert_eq!(actual(&[group("/a", Field::Absent)]), "1 log group, kept forever");
         assert_eq!(
             actual(&[group("/a", Field::Value(400)), group("/b", Field::Absent)]),
             "2 log groups, the shortest retention is 400 days"
         );
+    }
+
+    #[test]
+    fn a_longer_minimum() {
+        let mut settings = Settings::default();
+        settings.set(&MINIMUM_DAYS, 400);
+        let judged = |days| Retention::of([&group("/a", Field::Value(days))], &settings).judge();
+        assert_eq!(judged(399).actual.unwrap(), "1 of 1 log group below 400 days: /a (399 days)");
+        assert_eq!((judged(400).reason.code, judged(400).improvable), ("ok", false));
+        let advice = LOG_RETENTION_TOO_SHORT.advice.unwrap().remediation;
+        assert!(settings.fill(&LOG_RETENTION, advice).contains("to at least 400 days; or"));
     }
 }

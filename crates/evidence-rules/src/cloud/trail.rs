@@ -23,6 +23,7 @@ pub static AUDIT_TRAIL: Rule = Rule {
     permission: "Allow `cloudtrail:DescribeTrails`, `cloudtrail:GetTrailStatus` and `cloudtrail:GetEventSelectors` to \
                  the user or role that collects.",
     improvement: None,
+    settings: &[],
     hints: &[],
     reasons: &[
         &AUDIT_TRAIL_MISSING,

@@ -20,6 +20,7 @@ pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
     not_checked: "whether an owner's review is required; whether owners exist and have write access, except with `codeowners_errors`; the branch in `branch`, if it is not the default branch",
     permission: "Give a fine-grained token `Contents: read` on this repository.",
     improvement: None,
+    settings: &[],
     hints: &[&CODEOWNERS_UNOWNED_PATHS],
     reasons: &[
         &CODEOWNERS_MISSING,

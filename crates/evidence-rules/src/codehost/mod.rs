@@ -2,7 +2,6 @@
 //!
 //! Each rule has its own file and its own heading in the documentation. Nothing here sends a request.
 
-pub mod artifact;
 pub mod branch_protection;
 pub mod codeowners;
 pub mod default_owners;
@@ -14,6 +13,9 @@ pub use self::branch_protection::BRANCH_PROTECTION;
 pub use self::default_owners::CODEOWNERS_DEFAULT_RULE;
 pub use self::two_factor::TWO_FACTOR_REQUIRED;
 
+use self::branch_protection::BranchFacts;
+use self::record::OrganizationSettings;
+use crate::rule::Judge;
 use crate::source_rules::SourceRules;
 
 /// The rules and reasons of this source.
@@ -23,3 +25,51 @@ pub static RULES: SourceRules = SourceRules {
     rules: &[&TWO_FACTOR_REQUIRED, &CODEOWNERS_DEFAULT_RULE, &BRANCH_PROTECTION],
     reasons: reason::ALL,
 };
+
+/// The rules over the settings of an organization.
+pub static OF_ORGANIZATION: &[&Judge<OrganizationSettings>] = &[&two_factor::JUDGE];
+
+/// The rules over the protection of a branch.
+pub static OF_BRANCH: &[&Judge<BranchFacts>] = &[&branch_protection::JUDGE];
+
+/// The kinds of artifacts, and the rules that use each.
+pub mod artifact {
+    use crate::inspection::ArtifactKind;
+
+    /// `org_settings.json`
+    pub static ORGANIZATION_SETTINGS: ArtifactKind =
+        ArtifactKind { name: "org_settings", rules: &[&super::TWO_FACTOR_REQUIRED] };
+
+    /// `repo_{owner}_{repo}_branch_protection.json`
+    pub static PROTECTION: ArtifactKind =
+        ArtifactKind { name: "branch_protection", rules: &[&super::BRANCH_PROTECTION] };
+
+    /// `repo_{owner}_{repo}_branch_rules.json`
+    pub static BRANCH_RULES: ArtifactKind =
+        ArtifactKind { name: "branch_rules", rules: &[&super::BRANCH_PROTECTION] };
+
+    /// `repo_{owner}_{repo}_branch.json`
+    pub static BRANCH: ArtifactKind = ArtifactKind { name: "branch", rules: &[&super::BRANCH_PROTECTION] };
+
+    /// `repo_{owner}_{repo}_ruleset_{id}.json`
+    pub static RULESET: ArtifactKind = ArtifactKind { name: "ruleset", rules: &[&super::BRANCH_PROTECTION] };
+
+    /// `repo_{owner}_{repo}_codeowners_errors.json`
+    pub static CODEOWNERS_ERRORS: ArtifactKind =
+        ArtifactKind { name: "codeowners_errors", rules: &[&super::CODEOWNERS_DEFAULT_RULE] };
+
+    /// `repo_{owner}_{repo}_codeowners.json`
+    pub static CODEOWNERS: ArtifactKind =
+        ArtifactKind { name: "codeowners", rules: &[&super::CODEOWNERS_DEFAULT_RULE] };
+
+    /// Every kind.
+    pub static ALL: &[&ArtifactKind] = &[
+        &ORGANIZATION_SETTINGS,
+        &PROTECTION,
+        &BRANCH_RULES,
+        &BRANCH,
+        &RULESET,
+        &CODEOWNERS_ERRORS,
+        &CODEOWNERS,
+    ];
+}

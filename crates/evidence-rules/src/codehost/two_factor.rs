@@ -5,7 +5,7 @@ use evidence_bundle::document::Severity::{Critical, High};
 
 use crate::codehost::record::OrganizationSettings;
 use crate::field::Field;
-use crate::rule::{Reason, Rule, Verdict};
+use crate::rule::{Judge, Reason, Rule, Verdict};
 
 /// The organization requires two-factor authentication.
 pub static TWO_FACTOR_REQUIRED: Rule = Rule {
@@ -18,6 +18,7 @@ pub static TWO_FACTOR_REQUIRED: Rule = Rule {
     not_checked: "which members have a second factor, and of which kind; the second factor of an identity provider, and exemptions through it",
     permission: "Use a token whose user is an organization owner.",
     improvement: None,
+    settings: &[],
     hints: &[],
     reasons: &[&TWO_FACTOR_DISABLED, &TWO_FACTOR_NOT_VISIBLE],
 };
@@ -40,6 +41,10 @@ pub static TWO_FACTOR_NOT_VISIBLE: Reason =
         "Use a token whose user is an organization owner \
              and, for a fine-grained token, whose resource owner is this organization.",
     );
+
+/// The judgement.
+pub static JUDGE: Judge<OrganizationSettings> =
+    Judge { rule: &TWO_FACTOR_REQUIRED, judge: |settings, _| Some(judge(settings)) };
 
 /// Passes if `two_factor_requirement_enabled` is true.
 ///

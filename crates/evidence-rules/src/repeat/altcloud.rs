@@ -2,13 +2,12 @@
 
 use super::facts::Artifact;
 use super::group::{Judged, Row};
-use crate::altcloud::{
-    ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators, lifecycle, two_step,
-};
+use crate::altcloud::{OF_ADMIN_ROLES, OF_USER_LIFECYCLE, TWO_STEP_VERIFICATION, two_step};
 use crate::inspection::Judgement;
+use crate::rule::Settings;
 
 /// What follows from the rows of one group.
-pub(super) fn judged(rows: &[Row]) -> Judged {
+pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
     let judgements = rows.iter().flat_map(|row| match &row.artifact {
         Some(Artifact::TwoStep(record)) => {
             let judged = record.listings.iter().filter_map(|listing| {
@@ -18,14 +17,8 @@ pub(super) fn judged(rows: &[Row]) -> Judged {
             });
             judged.collect()
         }
-        Some(Artifact::AdminRoles(record)) => administrators::judge(record)
-            .map(|verdict| row.judged(&ADMINISTRATORS, verdict))
-            .into_iter()
-            .collect(),
-        Some(Artifact::UserLifecycle(record)) => lifecycle::judge(record)
-            .map(|verdict| row.judged(&USER_LIFECYCLE_LOG, verdict))
-            .into_iter()
-            .collect(),
+        Some(Artifact::AdminRoles(record)) => row.judged_by(OF_ADMIN_ROLES, &**record, settings),
+        Some(Artifact::UserLifecycle(record)) => row.judged_by(OF_USER_LIFECYCLE, &**record, settings),
         _ => Vec::new(),
     });
     Judged { judgements: judgements.collect(), exempt: None }

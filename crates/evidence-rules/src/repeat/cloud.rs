@@ -10,23 +10,24 @@ use crate::cloud::retention::Retention;
 use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use crate::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, password};
 use crate::inspection::{Judgement, Shown};
-use crate::rule::{Reason, Verdict, reason};
+use crate::rule::{Reason, Settings, Verdict, reason};
 
 /// What follows from the rows of one group; `None` if a row that must be there is not.
-pub(super) fn judged(rows: &[Row]) -> Option<Judged> {
+pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
     let first = rows.first()?;
     let judgements = match &first.artifact {
         Some(Artifact::LogGroups(record)) => {
             let judged = record.regions_read.iter().map(|region| Judgement {
                 rule: &LOG_RETENTION,
                 subject: format!("{}/{}", first.subject, region.region).into(),
-                verdict: Retention::of(&region.log_groups).judge(),
+                verdict: Retention::of(&region.log_groups, settings).judge(),
             });
             judged.collect()
         }
-        _ if *first.kind == crate::cloud::artifact::PASSWORD_POLICY => {
-            policy(rows).map(|verdict| first.judged(&PASSWORD_POLICY, verdict)).into_iter().collect()
-        }
+        _ if *first.kind == crate::cloud::artifact::PASSWORD_POLICY => policy(rows, settings)
+            .map(|verdict| first.judged(&PASSWORD_POLICY, verdict))
+            .into_iter()
+            .collect(),
         // Of an account that could not be opened nothing was asked, and without a region nothing was read.
         _ if *first.kind == AUDIT_TRAILS && rows.iter().any(|row| gap(row).is_none()) => {
             let (account, _) = first.subject.split_once('/').unwrap_or((&first.subject, ""));
@@ -43,7 +44,7 @@ pub(super) fn is_unopened(row: &Row) -> bool {
     !matches!(row.shown(), Shown::Artifact | Shown::Excluded(_)) && !row.subject.contains('/')
 }
 
-fn policy(rows: &[Row]) -> Option<Verdict> {
+fn policy(rows: &[Row], settings: &Settings) -> Option<Verdict> {
     let (first, others) = rows.split_first()?;
     let no_users =
         |row: &Row| matches!(&row.artifact, Some(Artifact::AccountSummary(summary)) if summary.users == 0);
@@ -51,7 +52,7 @@ fn policy(rows: &[Row]) -> Option<Verdict> {
         return Some(password::without_users());
     }
     match (&first.artifact, first.shown()) {
-        (Some(Artifact::PasswordPolicy(record)), _) => Some(password::judge(&record.policy)),
+        (Some(Artifact::PasswordPolicy(record)), _) => Some(password::judge(&record.policy, settings)),
         (_, Shown::Nothing(reason, detail)) => Some(Verdict::fail(reason, detail)),
         (_, Shown::Denied(reason, detail) | Shown::Failed(reason, detail)) => {
             Some(Verdict::unknown(reason, detail))

@@ -11,12 +11,12 @@ use super::group::{Judged, Row, Surroundings};
 use crate::codehost::artifact::{
     BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET,
 };
-use crate::codehost::branch_protection::{self, BranchFacts, Classic, RULESET_ID, Rules, Unread};
+use crate::codehost::branch_protection::{
+    self, BranchFacts, Classic, RULESET_ID, Rules, Unread, wants_rules,
+};
 use crate::codehost::codeowners::CodeOwners;
 use crate::codehost::reason::{ARCHIVED, EMPTY_REPOSITORY, REPOSITORY_DISABLED};
-use crate::codehost::{
-    BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE, TWO_FACTOR_REQUIRED, default_owners, two_factor,
-};
+use crate::codehost::{CODEOWNERS_DEFAULT_RULE, OF_BRANCH, OF_ORGANIZATION, default_owners};
 use crate::rule::{Reason, Status, Verdict, reason};
 
 /// The branch that is checked if the configuration names none.
@@ -29,19 +29,22 @@ const DEFAULT_BRANCH: &str = "~DEFAULT_BRANCH";
 pub(super) fn judged(rows: &[Row], around: Surroundings<'_>) -> Option<Judged> {
     let first = rows.first()?;
     if *first.kind == ORGANIZATION_SETTINGS {
-        let verdict = match &first.artifact {
-            Some(Artifact::Organization(settings)) => two_factor::judge(settings),
-            _ if first.outcome == Outcome::Excluded => Verdict::unknown(&reason::EXCLUDED_BY_POLICY, ""),
-            _ => return Some(Judged::default()),
+        let judgements = match &first.artifact {
+            Some(Artifact::Organization(facts)) => first.judged_by(OF_ORGANIZATION, &**facts, around.rules),
+            _ if first.outcome == Outcome::Excluded => {
+                let unknown = || Verdict::unknown(&reason::EXCLUDED_BY_POLICY, "");
+                OF_ORGANIZATION.iter().map(|judge| first.judged(judge.rule, unknown())).collect()
+            }
+            _ => Vec::new(),
         };
-        return Some(Judged { judgements: vec![first.judged(&TWO_FACTOR_REQUIRED, verdict)], exempt: None });
+        return Some(Judged { judgements, exempt: None });
     }
     let exempt = exempt(first, around);
     let judgements = if !first.subject.contains('/') || exempt == Some(&REPOSITORY_DISABLED) {
         // Not of a repository, or of one whose contents nobody can read.
         Vec::new()
     } else if *first.kind == PROTECTION {
-        vec![first.judged(&BRANCH_PROTECTION, branch_protection::judge(&branch(rows, around)?))]
+        first.judged_by(OF_BRANCH, &branch(rows, around)?, around.rules)
     } else if *first.kind == CODEOWNERS {
         owners(rows, around)?
             .map(|verdict| first.judged(&CODEOWNERS_DEFAULT_RULE, verdict))
@@ -100,6 +103,15 @@ fn branch(rows: &[Row], around: Surroundings<'_>) -> Option<BranchFacts> {
             // A branch that was not read says nothing; an excluded artifact decides by itself.
             _ => {}
         }
+    }
+    let not_asked = matches!(facts.rules, Rules::NotAsked);
+    if around.only_read && not_asked && !around.archived && wants_rules(&facts, around.rules) {
+        let detail = "the rulesets were not read, because the signed settings did not need them";
+        facts.rules = Rules::Unread(Unread {
+            reason: &reason::NO_EVIDENCE,
+            detail: detail.to_string(),
+            refused: false,
+        });
     }
     Some(facts)
 }

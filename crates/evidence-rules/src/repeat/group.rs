@@ -6,7 +6,7 @@ use evidence_bundle::document::Outcome;
 
 use super::facts::Artifact;
 use crate::inspection::{ArtifactKind, Facts, Judgement, Observed, Shown};
-use crate::rule::{Reason, Rule, Verdict, reason};
+use crate::rule::{Judge, Reason, Rule, Settings, Verdict, judged, reason};
 
 /// A row of `derived/observations.json`, with its artifact once that was read.
 #[derive(Debug)]
@@ -54,6 +54,16 @@ impl Row {
         }
     }
 
+    /// The judgements of rules over the same facts on the subject of this row.
+    pub(super) fn judged_by<F>(
+        &self,
+        judges: &'static [&'static Judge<F>],
+        facts: &F,
+        settings: &Settings,
+    ) -> Vec<Judgement> {
+        judged(judges, facts, settings).map(|(rule, verdict)| self.judged(rule, verdict)).collect()
+    }
+
     /// A judgement on the subject of this row.
     pub(super) fn judged(&self, rule: &'static Rule, verdict: Verdict) -> Judgement {
         Judgement { rule, subject: Arc::clone(&self.subject), verdict }
@@ -61,10 +71,14 @@ impl Row {
 }
 
 /// What the signed documents say of the subject beside its observations.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
+    /// The settings of the rules.
+    pub(super) rules: &'a Settings,
+    /// Whether what was not read because of the bundle's own settings stays open.
+    pub(super) only_read: bool,
     /// The settings of the source.
-    pub(super) settings: Settings<'a>,
+    pub(super) settings: SourceSettings<'a>,
     /// The default branch of the repository.
     pub(super) default_branch: Option<&'a str>,
     /// Whether the repository is archived.
@@ -73,9 +87,11 @@ pub(super) struct Surroundings<'a> {
 
 /// The settings of a source.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Settings<'a>(pub(super) Option<&'a std::collections::BTreeMap<String, serde_json::Value>>);
+pub(super) struct SourceSettings<'a>(
+    pub(super) Option<&'a std::collections::BTreeMap<String, serde_json::Value>>,
+);
 
-impl<'a> Settings<'a> {
+impl<'a> SourceSettings<'a> {
     pub(super) fn get(self, name: &str) -> Option<&'a serde_json::Value> {
         self.0?.get(name)
     }

@@ -1,16 +1,22 @@
 //! The checks of a bundle, small enough to keep all of them.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use evidence_bundle::document::{Check, Status};
 
-use super::hash;
 use crate::inspection::Judgement;
 use crate::rule::{Rule, Verdict};
 
 /// The mark of redacted text.
 const REDACTED: &str = "[redacted: ";
+
+pub(super) fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// How a check compares with the one that follows from the facts.
 #[derive(Debug)]

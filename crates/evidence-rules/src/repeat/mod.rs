@@ -4,6 +4,7 @@
 //! observations as the collection made them, applies the published rules to the artifacts, and compares each check:
 //! its status, its reason, its text and its evidence. Nothing is judged from what is not in the bundle.
 
+mod again;
 mod altcloud;
 mod cloud;
 mod codehost;
@@ -13,7 +14,6 @@ mod kept;
 mod order;
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -26,11 +26,12 @@ use evidence_bundle::{
     Expectations, Failure, Limits, Reason as Refusal, TrustRoot, UntrustedBundle, VerifiedBundle, VerifyError,
 };
 
+pub use self::again::{Again, Rejudged, rejudge};
 use self::facts::Artifact;
-use self::group::{Judged, Row, Settings, Surroundings};
-use self::kept::{Kept, KeptChecks};
+use self::group::{Judged, Row, SourceSettings, Surroundings};
+use self::kept::{Kept, KeptChecks, hash};
 use crate::inspection::{Conclusion, Facts, Judgement as Verdicts, Shown, conclude, withheld};
-use crate::rule::{Rule, reason};
+use crate::rule::{Rule, Settings, reason};
 use crate::{SOURCES, reason_of, rule_of};
 
 /// How many checks of each problem are named.
@@ -67,6 +68,19 @@ pub fn read(
     visitor: &mut FileVisitor<'_>,
 ) -> Result<VerifiedBundle, Failure> {
     let mut repetition = Repetition::default();
+    let verified = read_by(&mut repetition, bundle, trust, expectations, limits, visitor)?;
+    repetition.complete(verified, expectations)
+}
+
+/// Verifies a bundle while `visitor` and `repetition` read it.
+fn read_by(
+    repetition: &mut Repetition,
+    bundle: impl Read,
+    trust: &TrustRoot,
+    expectations: &Expectations,
+    limits: &Limits,
+    visitor: &mut FileVisitor<'_>,
+) -> Result<VerifiedBundle, Failure> {
     let mut both = |path: &str, contents: &mut dyn Read| {
         if !repetition.wants(path) {
             return visitor(path, contents);
@@ -83,8 +97,7 @@ pub fn read(
             read_both(contents, Second::HERE, first, |mut chunks| repetition.file(path, &mut chunks))?;
         read.and(judged)
     };
-    let verified = UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut both)?;
-    repetition.complete(verified, expectations)
+    UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut both)
 }
 
 /// Reads a bundle and judges it again.
@@ -98,6 +111,8 @@ pub struct Repetition {
     artifacts: HashMap<u64, u32>,
     sources: Vec<SourceScope>,
     rules: Vec<RuleRecord>,
+    /// The settings of the rules that this program knows.
+    settings: Settings,
     organizations: BTreeMap<String, String>,
     /// The members in scope.
     members: Vec<ScopedMember>,
@@ -107,6 +122,10 @@ pub struct Repetition {
     problems: Vec<(Refusal, String)>,
     /// How many rows have no rule of this program.
     truncated: bool,
+    /// What the rules say under the settings of `other`, if anyone asks.
+    again: Option<Vec<Rejudged>>,
+    /// The settings in place of those of the bundle.
+    other: Option<Settings>,
 }
 
 /// Observations that were made together: rows that follow each other.
@@ -147,12 +166,6 @@ impl Subjects {
         self.0.insert(Arc::clone(&name), Known::default());
         name
     }
-}
-
-fn hash(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The number of a source in [`SOURCES`].
@@ -320,6 +333,21 @@ impl Repetition {
         let mut json = Json::new(contents);
         let ScopeRecord { sources, rules, .. } = json.value()?;
         (self.sources, self.rules) = (sources, rules);
+        for record in self.rules.clone() {
+            let Some(rule) = rule_of(&record.code) else { continue };
+            if rule.version != record.version {
+                // Another version of the rule may have other limits; only who asks for this version's rules needs them.
+                let _ = self.settings.read(rule, &record.settings);
+                continue;
+            }
+            if let Err(detail) = self.settings.read(rule, &record.settings) {
+                self.problem(Refusal::JudgementDiffers, detail);
+            } else if record.expected != rule.expectation(&self.settings) {
+                let expected = rule.expectation(&self.settings);
+                let detail = format!("{} expects something else: {expected}", rule.code);
+                self.problem(Refusal::JudgementDiffers, detail);
+            }
+        }
         Ok(())
     }
 
@@ -331,7 +359,7 @@ impl Repetition {
         group.missing = group.missing.saturating_sub(1);
         let is_whole = group.missing == 0;
         let first = self.rows.get(group.start);
-        let is_judged = first.is_some_and(|row| row.kind.rules.iter().any(|rule| applies(&self.rules, rule)));
+        let is_judged = first.is_some_and(|row| self.judges(row));
         if let Some(row) = self.rows.get_mut(place).filter(|_| is_judged) {
             let mut bytes = Vec::new();
             let small = contents.take(BUFFERED).read_to_end(&mut bytes)?;
@@ -358,21 +386,21 @@ impl Repetition {
     /// Judges a group and forgets it.
     fn judge(&mut self, number: usize) {
         let Some(group) = self.groups.get_mut(number) else { return };
-        let range = group.start..group.end;
+        let (range, source_number) = (group.start..group.end, group.source);
         group.start = group.end;
         // They leave the memory that they need beside their places with this list.
         let rows: Vec<Row> = self.rows.get_mut(range).unwrap_or_default().iter_mut().map(Row::take).collect();
         let Some(first) = rows.first() else { return };
-        let source = SOURCES.get(group.source).map_or("", |source| source.source);
+        let source = SOURCES.get(source_number).map_or("", |source| source.source);
         if *first.kind == order::CONNECTION {
             self.unconnected(source, first);
             return;
         }
-        if !first.kind.rules.iter().any(|rule| applies(&self.rules, rule)) {
+        if !self.judges(first) {
             return;
         }
         let all = hash(rows.iter().map(|row| row.basis).collect::<Vec<_>>());
-        if let (Some(screen), false) = (excluded(&rows), group.source == 0) {
+        if let (Some(screen), false) = (excluded(&rows), source_number == 0) {
             // Which parts of such an artifact were judged is not known without it.
             let verdict = withheld(screen);
             for rule in first.kind.rules {
@@ -383,21 +411,31 @@ impl Repetition {
         let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
         let known = self.subjects.0.get(&first.subject);
         let around = Surroundings {
-            settings: Settings(settings),
+            rules: &self.settings,
+            only_read: false,
+            settings: SourceSettings(settings),
             default_branch: known.and_then(|known| known.default_branch.as_deref()),
             archived: known.is_some_and(|known| known.archived),
         };
-        let judged = match group.source {
+        let by = |around: Surroundings<'_>| match source_number {
             0 => codehost::judged(&rows, around),
-            1 => cloud::judged(&rows),
-            _ => Some(altcloud::judged(&rows)),
+            1 => cloud::judged(&rows, around.rules),
+            _ => Some(altcloud::judged(&rows, around.rules)),
         };
+        let judged = by(around);
+        let observed: Vec<_> = rows.iter().map(Row::observed).collect();
+        if let Some(again) = &mut self.again {
+            let other = self.other.as_ref().unwrap_or(&self.settings);
+            let judged = by(Surroundings { rules: other, only_read: true, ..around });
+            let Judged { judgements, exempt } = judged.unwrap_or_default();
+            let concluded = conclude(&observed, judgements, exempt).into_iter();
+            again.extend(concluded.map(|Conclusion { judgement, .. }| Rejudged { source, judgement }));
+        }
         let Some(Judged { judgements, exempt }) = judged else {
             let detail = format!("the observations of {} are not those that the rules need", first.subject);
             self.problem(Refusal::ChecksIncomplete, detail);
             return;
         };
-        let observed: Vec<_> = rows.iter().map(Row::observed).collect();
         for Conclusion { judgement, on } in conclude(&observed, judgements, exempt) {
             let basis = on.and_then(|index| rows.get(index)).map_or(all, |row| hash(vec![row.basis]));
             self.expect(source, &judgement, basis);
@@ -476,14 +514,25 @@ impl Repetition {
         Ok(bundle)
     }
 
+    /// Whether a rule that is judged uses the observation.
+    fn judges(&self, row: &Row) -> bool {
+        let mut rules = row.kind.rules.iter();
+        rules.any(|rule| self.again.is_some() || applies(&self.rules, rule))
+    }
+
+    /// Judges the groups whose artifacts are not all there.
+    fn judge_the_rest(&mut self) {
+        for number in 0..self.groups.len() {
+            self.judge(number);
+        }
+    }
+
     /// Judges what is left and counts. `tool_version` is the version that made the bundle.
     ///
     /// # Errors
     /// Fails if a check does not follow from the facts, is missing, or is not one that the rules give.
     pub fn finish(mut self, tool_version: &str) -> Result<Judgement, VerifyError> {
-        for number in 0..self.groups.len() {
-            self.judge(number);
-        }
+        self.judge_the_rest();
         for rule in self.rules.clone() {
             let Some(version) = self.unknown(&rule.code) else { continue };
             if tool_version == env!("CARGO_PKG_VERSION") {

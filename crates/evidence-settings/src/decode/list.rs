@@ -71,6 +71,33 @@ impl Decoder<'_, '_> {
         all_good.then_some(kept)
     }
 
+    /// A text, or a mapping in its place.
+    pub fn text_or_section(&mut self, fields: &Fields, key: &'static Key) -> Option<ListEntry> {
+        let Shape::TextOr { of, section } = key.shape else { return None };
+        let (entry, path) = fields.get(key)?;
+        match &entry.value.value {
+            Value::Map(_) => {
+                let place = Place::Bytes(entry.key_bytes.clone());
+                self.open(section, &entry.value, place, path).map(ListEntry::Fields)
+            }
+            _ => self.text_at(key, of, &entry.value, place_of(entry), path).map(ListEntry::Text),
+        }
+    }
+
+    /// The mappings of a file that is a list. Opens all of them, so that all their problems are found.
+    pub(crate) fn file(&mut self, file: &Node) -> Option<Vec<Fields>> {
+        let Value::List(items) = &file.value else {
+            let complaint = wrong_type::of_file(self.document, &file.value)?;
+            self.problems.add(Place::Point(0), String::new(), complaint);
+            return None;
+        };
+        let items = items.iter().enumerate();
+        let open = |(index, item): (usize, &Rc<Node>)| {
+            self.open(self.document.root, item, place_of_item(item), path::item("", index))
+        };
+        Some(items.filter_map(open).collect())
+    }
+
     /// Whether a text of a list is not in `seen` yet; reports it otherwise.
     fn is_new(
         &mut self,

@@ -1,8 +1,7 @@
 //! The tables of docs/scale.md, made from the arithmetic.
 
 use evidence::forecast::schedule::{Phase, Terms, schedule};
-use evidence::report::format::duration;
-use evidence_text::thousands;
+use evidence_text::{duration, thousands};
 use jiff::SignedDuration;
 
 use super::organization::{EXEMPLARY, HALF, Organization, Run, USUAL, requests};
@@ -75,6 +74,6 @@ fn time(phases: &[Phase], terms: &Terms) -> String {
     if after < SignedDuration::from_secs(100) {
         format!("{:.1} s", after.as_secs_f64())
     } else {
-        duration(after)
+        duration(after.as_secs())
     }
 }

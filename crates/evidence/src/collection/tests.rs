@@ -25,7 +25,13 @@ static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
 static FRAMEWORK: Framework = Framework {
     id: "made_up",
     name: "Made up",
-    controls: &[Control { id: "C1", title: "made up", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] }],
+    criteria: &[],
+    controls: &[Control {
+        id: "C1",
+        title: "made up",
+        about: "",
+        rules: &[Mapping { rule: &RULE, criteria: &["C"], why: "", also: "" }],
+    }],
 };
 
 #[derive(Clone, Copy)]

@@ -70,7 +70,8 @@ fn bundles_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Runs a command on each of these bundles. As JSON, `one` prints one object for each, or its error is reported as one.
 ///
 /// # Errors
-/// Fails with the worst error: a bundle that is not verified, else one that was not judged.
+/// Fails with the worst error: a bundle that is not verified, else one that was not judged. A gate that is not met counts
+/// only without an error.
 pub(super) fn each(
     named: &Named,
     as_json: bool,
@@ -95,7 +96,7 @@ pub(super) fn each(
                 }
                 worst.add(&error);
             }
-            Ok(_) => {}
+            Ok(exit) => worst.differs |= exit == Exit::Differs,
         }
     }
     if as_json {
@@ -114,6 +115,8 @@ fn put(text: &str) {
 pub(super) struct Worst {
     not_judged: bool,
     not_verified: bool,
+    /// A gate is not met.
+    differs: bool,
 }
 
 impl Worst {
@@ -130,6 +133,7 @@ impl Worst {
         match self {
             Worst { not_verified: true, .. } => Err(Error::NotVerified),
             Worst { not_judged: true, .. } => Err(Error::CannotJudge),
+            Worst { differs: true, .. } => Ok(Exit::Differs),
             Worst { .. } => Ok(Exit::Success),
         }
     }

@@ -1,10 +1,10 @@
 //! `evidence verify --chain`: checks that bundles form a row in which each names the one before it.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use evidence_bundle::read::{Failure, VerifiedBundle};
-use evidence_bundle::text::Printable;
-use evidence_text::{counted, saturating_u64};
+use evidence_text::shown::counted;
+use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::chain::{Link, Row, rows};
 use evidence_view::history::span;
 use evidence_view::verdict::Report;
@@ -55,7 +55,7 @@ pub(super) fn print(
         // Ignore a closed pipe: the exit code has the result as well.
         let _ = json(std::io::stdout().lock(), &chains);
     } else if !quiet {
-        let _ = console::stdout().write_all(text(&rows).as_bytes());
+        console::print(&text(&rows));
     }
     if quiet || !std::io::stdout().is_terminal() {
         say_causes(&rows);
@@ -67,42 +67,47 @@ pub(super) fn print(
 /// Says on standard error what breaks a row: job logs and the mail of a scheduler show that stream.
 fn say_causes(rows: &[Row]) {
     for finding in rows.iter().flat_map(|row| &row.findings).filter(|finding| finding.breaks) {
-        let bundle = Printable(&finding.bundle_id);
-        let _ = writeln!(console::stderr(), "{RED}BROKEN{RED:#} bundle {bundle}: {}", finding.meaning);
+        let (bundle, meaning) = (Safe::of(&finding.bundle_id), Safe::of(&finding.meaning));
+        console::note(&safe!("{RED}BROKEN{RED:#} bundle {bundle}: {meaning}\n"; RED, bundle, meaning));
     }
 }
 
-fn text(rows: &[Row]) -> String {
-    let mut text = String::new();
+fn text(rows: &[Row]) -> Safe {
+    let mut text = Safe::default();
     for row in rows {
         let (first, last) = (row.bundles.first(), row.bundles.last());
-        let time = |link: Option<&Link>| link.and_then(|link| link.created_at.clone()).unwrap_or_default();
-        text.push_str(&format!(
+        let time = |link: Option<&Link>| {
+            Safe::of(link.and_then(|link| link.created_at.as_deref()).unwrap_or_default())
+        };
+        text.push(&safe!(
             "\n{BOLD}{}{BOLD:#}  {}\n  {} from {} to {}\n",
-            Printable(&row.organization),
-            Printable(&row.framework),
+            Safe::of(&row.organization),
+            Safe::of(&row.framework),
             counted(saturating_u64(row.bundles.len()), "bundle", "bundles"),
             time(first),
-            time(last),
+            time(last);
+            BOLD
         ));
         if let Some(gap) = &row.longest_gap {
             let gap = format!("{}, from {} to {}", span(gap.seconds), gap.after, gap.before);
-            text.push_str(&format!("  longest time between two bundles: {gap}\n"));
+            text.push(&safe!("  longest time between two bundles: {}\n", Safe::of(&gap)));
         }
         for finding in &row.findings {
             let (style, word) = if finding.breaks { (RED, "broken") } else { (YELLOW, "note") };
-            let bundle = Printable(&finding.bundle_id);
-            text.push_str(&format!("  {style}{word}{style:#}  bundle {bundle}: {}\n", finding.meaning));
+            let (bundle, meaning) = (Safe::of(&finding.bundle_id), Safe::of(&finding.meaning));
+            text.push(&safe!(
+                "  {style}{word}{style:#}  bundle {bundle}: {meaning}\n";
+                style, word, bundle, meaning
+            ));
         }
-        let verdict = if row.unbroken {
-            format!("{GREEN}UNBROKEN{GREEN:#}: each bundle follows the one that it names\n")
+        text.push(&if row.unbroken {
+            safe!("{GREEN}UNBROKEN{GREEN:#}: each bundle follows the one that it names\n"; GREEN)
         } else {
-            format!("{RED}BROKEN{RED:#}: a bundle is missing, or the order is wrong\n")
-        };
-        text.push_str(&verdict);
+            safe!("{RED}BROKEN{RED:#}: a bundle is missing, or the order is wrong\n"; RED)
+        });
     }
     if rows.len() > 1 {
-        text.push_str(&format!("\nThe bundles are about {} organizations or frameworks.\n", rows.len()));
+        text.push(&safe!("\nThe bundles are about {} organizations or frameworks.\n", rows.len()));
     }
     text
 }

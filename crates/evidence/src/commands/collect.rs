@@ -3,33 +3,35 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use evidence_bundle::document::Warning;
+use evidence_bundle::document::{Counts, Warning};
 use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
+use evidence_os::shell;
 
 use super::next::next;
 use super::trust;
 use super::upload;
 use crate::assemble::{self, ManifestContext, RunContext};
 use crate::cause;
-use crate::cli::CollectArgs;
+use crate::cli::{CollectArgs, FailOn};
 use crate::collection::{self, Collection, Connected};
 use crate::config::{Config, ConfigFile};
 use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
+use crate::evaluate::ControlResult;
 use crate::exit::Exit;
 use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::origin::Origin;
 use crate::previous::{self, Series};
-use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::retention;
 use crate::signing::{self, LoadedKey};
 use crate::source::github;
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
+use crate::waivers::{self, Accepted, Gate, Waivers};
 use evidence_http::{Proxy, recorded};
 use evidence_screen::{self, Screen};
 use evidence_text::saturating_u64;
@@ -55,6 +57,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let env = &documents_env(args, env)?;
     let file = ConfigFile::new(args.config.as_deref(), &[]);
     let config = Config::load(file, env).map_err(Error::Config)?;
+    let waivers = config.waivers.as_ref().map(|path| Waivers::load(path, config.framework, env));
+    let waivers = waivers.transpose().map_err(Error::Config)?;
     let controls = assemble::controls(&config);
     reporter.event(Event::Configured {
         path: &config.path,
@@ -75,6 +79,9 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     // The platform's key is in the environment whether or not an upload was requested.
     let platform = config.upload.as_ref().and_then(|upload| env.secret(&upload.api_key_env).ok().flatten());
     screen.learn(platform.iter().map(|key| key.text().trim()));
+    if let Some(waivers) = &waivers {
+        waivers.check(&screen).map_err(Error::Config)?;
+    }
     reporter.screen(&screen);
     origins.extend(upload.as_ref().map(|target| target.origin(env)));
     reporter.event(Event::Origins(&origins));
@@ -85,6 +92,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         source: None,
         subject: Some(error.subject),
     }));
+    own_warnings.extend(waivers.iter().flat_map(Waivers::warnings));
     own_warnings.iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 
     let surroundings = Surroundings {
@@ -109,6 +117,11 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         let outcome = runtime.block_on(interruptible(&interrupt, dry_run(&config, &surroundings)));
         runtime.shutdown_background();
         let exit = outcome?;
+        if let Some(waivers) = &waivers {
+            for expiry in waivers::expiries(waivers, started.as_second()) {
+                reporter.event(Event::Warning(&expiry.warning()));
+            }
+        }
         ask_platform(true)?;
         return Ok(exit);
     }
@@ -154,9 +167,15 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     };
     assemble::observed(&mut spool, &config, env, &collection, &organization, &screen).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
-    assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
+    assemble::hints(&mut spool, &config, &collection).map_err(failed)?;
+    let accepted = waivers.as_ref().map(|waivers| {
+        let at = env.fixed_time().unwrap_or(started.as_second());
+        let with_path = !env.is_reproducible();
+        waivers::document(&mut spool, waivers, &collection, &results, at, with_path)
+    });
+    let accepted = accepted.transpose().map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &screen, &context).map_err(failed)?;
-    let findings = Findings::of(&controls, &collection);
+    let findings = Findings::of(&controls, &collection, &config.settings);
     let causes = cause::of_collection(&collection, &connected, &findings.groups);
     // The documents about the checks are written, and the manifest does not contain checks.
     drop(std::mem::take(&mut collection.checks));
@@ -198,6 +217,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         scopes: &collection.populations,
         results: &results,
         findings: &findings,
+        waivers: accepted.as_ref(),
         since: since.as_ref(),
         show: &next.show,
     });
@@ -217,6 +237,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     // Only a run that left nothing out replaces older bundles.
     let keep = config.bundle.keep.filter(|_| exit == Exit::Success);
     let prune = || keep.into_iter().for_each(|keep| retention::prune(&series, keep, &*reporter));
+    let exit = match exit {
+        Exit::Success => gate(args, &results, accepted.as_ref(), &*reporter),
+        exit => exit,
+    };
     let Some(target) = upload else {
         prune();
         return Ok(exit);
@@ -232,6 +256,29 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     upload::collected(&target, &new, &uploading)?;
     prune();
     Ok(exit)
+}
+
+/// The exit code of a run that is otherwise successful: that of the gate, if one is given and not met.
+fn gate(
+    args: &CollectArgs,
+    results: &[ControlResult],
+    accepted: Option<&Accepted>,
+    reporter: &dyn Reporter,
+) -> Exit {
+    let Some(fail_on) = args.fail_on else { return Exit::Success };
+    let sum = |count: fn(&Counts) -> u64| results.iter().map(|result| count(&result.counts)).sum::<u64>();
+    let failed = sum(|counts| counts.fail);
+    let accepted = accepted.filter(|_| !args.ignore_waivers);
+    let waived = accepted.map_or(0, |accepted| accepted.summary.failed_waived);
+    let not_verifiable = sum(|counts| counts.not_verifiable);
+    let gate = Gate { failed: failed.saturating_sub(waived), waived, not_verifiable };
+    match gate.refusal(fail_on == FailOn::NotVerifiable) {
+        Some(refusal) => {
+            reporter.event(Event::Gate(&refusal));
+            Exit::Differs
+        }
+        None => Exit::Success,
+    }
 }
 
 /// The exit code of the collection. A source that could not be connected outweighs a missing artifact, which outweighs
@@ -265,7 +312,8 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
     let keeps = config.sources.iter().any(|source| source.keeps_records());
     let help = if keeps && !args.reproducible {
         let flags = arguments.iter().skip(1).filter(|argument| *argument != "--resume");
-        let words: Vec<String> = flags.map(|argument| shell_word(&Printable(argument).to_string())).collect();
+        let words: Vec<String> =
+            flags.map(|argument| shell::word(&Printable(argument).to_string())).collect();
         Some(format!("resume within 24 hours with `evidence {} --resume`", words.join(" ")))
     } else if !keeps && config.sources.iter().any(|source| source.kind().name == github::KIND.name) {
         Some("set sources.codehost.revalidate: true to resume interrupted runs with --resume".to_string())
@@ -290,7 +338,7 @@ async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, 
     for (scope, attempt) in futures_util::future::join_all(attempts).await {
         connected.push(match attempt {
             Ok((session, asked)) => Connected::Session(session, asked),
-            Err(error) => Connected::Failed(scope, fit_to_print(error, &run.screen)),
+            Err(error) => Connected::Failed(scope, redacted(error, &run.screen)),
         });
     }
     let errors = || connected.iter().filter_map(Connected::error);
@@ -330,7 +378,7 @@ fn organization(config: &Config, connected: &[Connected]) -> String {
 }
 
 /// Redacts the error: it quotes the host, and a host may quote the token.
-fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
+fn redacted(error: ConnectError, screen: &Screen) -> ConnectError {
     let clean = |text: String| screen.redact(&text).into_owned();
     let help = error.help.into_iter().map(clean).collect();
     ConnectError { message: clean(error.message), help, ..error }
@@ -348,7 +396,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let plans = futures_util::future::join_all(plans).await;
     let plans: Vec<_> = plans
         .into_iter()
-        .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, &run.screen))))
+        .map(|(source, plan)| (source, plan.map_err(|error| redacted(error, &run.screen))))
         .collect();
     run.reporter.event(Event::Planned {
         framework: config.framework,

@@ -13,11 +13,10 @@ use evidence_view::difference::Class;
 use evidence_view::read;
 
 use super::bundles::Worst;
-use super::print::{json, unwritable};
+use super::print::{json, printed, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
-use crate::cli::{DiffArgs, DiffFormat, FailOn};
-use crate::console;
+use crate::cli::{DiffArgs, DiffFormat, DiffersOn};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -42,20 +41,20 @@ pub(super) fn run(args: &DiffArgs, env: &Env) -> Result<Exit, Error> {
         });
     }
     let diff = Diff::of((&from.0, &from.1), (&to.0, &to.1));
-    let printed = match (args.json, args.format) {
+    let outcome = match (args.json, args.format) {
         (true, _) => json(io::BufWriter::new(io::stdout().lock()), &diff),
-        (false, DiffFormat::Text) => console::stdout().write_all(text::text(&diff).as_bytes()),
+        (false, DiffFormat::Text) => printed(&text::text(&diff)),
         (false, DiffFormat::Markdown) => io::stdout().write_all(markdown::text(&diff).as_bytes()),
     };
-    match printed {
+    match outcome {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(unwritable(error)),
         _ => {}
     }
-    let is_found = |on: &FailOn| match on {
-        FailOn::Regression => diff.count(Class::Regression) > 0,
-        FailOn::LostSight => diff.count(Class::LostSight) > 0,
-        FailOn::Any => !diff.checks.is_empty(),
+    let is_found = |on: &DiffersOn| match on {
+        DiffersOn::Regression => diff.count(Class::Regression) > 0,
+        DiffersOn::LostSight => diff.count(Class::LostSight) > 0,
+        DiffersOn::Any => !diff.checks.is_empty(),
     };
     Ok(if args.fail_on.iter().any(is_found) { Exit::Differs } else { Exit::Success })
 }

@@ -1,35 +1,33 @@
 //! How a command prints its error.
 
-use std::io::Write as _;
+use evidence_text::{Safe, safe};
 
 use crate::console;
 use crate::error::Error;
+use crate::report::style::{CYAN, RED};
 
 /// Prints `error: what failed`, then what to do; nothing if the command has printed it already.
 pub(super) fn print_error(error: &Error) {
     if error.is_reported() {
         return;
     }
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    let cyan = anstyle::AnsiColor::Cyan.on_default();
-    let mut text = String::new();
+    let red = RED.bold();
+    let mut text = Safe::default();
     if let Error::Config(config) = error {
         // The configuration's problems have their own layout.
         let color = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-        text.push_str(&config.render_within(color, console::stderr_width()));
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
+        // Its parts were made safe where the file was read.
+        text.push(&Safe::already(config.render_within(color, console::stderr_width())).trimmed());
+        text.push(&"\n".into());
     } else {
         // The error may quote a host, and a host may quote a secret.
-        let clean = |text: &str| evidence_screen::shared().redact(text).into_owned();
+        let clean = |text: &str| Safe::lines(&evidence_screen::shared().redact(text));
         for (message, help) in error.failures() {
-            text.push_str(&format!("{red}error{red:#}: {}\n", clean(&message)));
+            text.push(&safe!("{red}error{red:#}: {}\n", clean(&message); red));
             for line in help {
-                text.push_str(&format!("  {cyan}help{cyan:#}: {}\n", clean(&line)));
+                text.push(&safe!("  {CYAN}help{CYAN:#}: {}\n", clean(&line); CYAN));
             }
         }
     }
-    // Ignore a closed pipe.
-    let _ = console::stderr().write_all(text.as_bytes());
+    console::note(&text);
 }

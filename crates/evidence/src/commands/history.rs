@@ -11,13 +11,14 @@ use std::sync::{Mutex, PoisonError};
 
 use evidence_bundle::read::{Expectations, Failure, Limits};
 use evidence_os::input;
+use evidence_text::{Safe, safe};
 use evidence_view::history::{Facts, FoldError, History, NotUsed, Series};
 use evidence_view::read;
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
 use super::bundles::{self, Worst};
-use super::print::{json, unwritable};
+use super::print::{json, printed, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
 use crate::cli::HistoryArgs;
@@ -73,11 +74,11 @@ pub(super) fn run(args: &HistoryArgs, env: &Env) -> Result<Exit, Error> {
             help: None,
         })?;
     }
-    let printed = match args.json {
+    let outcome = match args.json {
         true => json(io::BufWriter::new(io::stdout().lock()), &history),
-        false => console::stdout().write_all(text::text(&history).as_bytes()),
+        false => printed(&text::text(&history)),
     };
-    match printed {
+    match outcome {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => worst.exit(),
@@ -127,7 +128,7 @@ fn digest(path: &Path) -> io::Result<String> {
 }
 
 fn note(text: &str) {
-    let _ = writeln!(console::stderr(), "note: {text}");
+    console::note(&safe!("note: {}\n", Safe::of(text)));
 }
 
 fn no_period(error: &FoldError) -> Error {

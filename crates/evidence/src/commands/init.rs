@@ -1,9 +1,10 @@
 //! `evidence init`: writes a starter configuration.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use evidence_os::file::Readers;
+use evidence_os::shell;
 
 use super::keygen::{KeyPair, taken, write_key_pair, write_new};
 use crate::cli::InitArgs;
@@ -12,9 +13,9 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::report::format::shell_path;
 use crate::source::github::names::{EXAMPLE_ORGANIZATION, organization, organization_in};
 use evidence_settings::secret::quote;
+use evidence_text::{Safe, safe};
 
 /// Runs the command.
 pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
@@ -34,22 +35,24 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
     let key = seen_from(&args.config, &args.key);
     let text = config::template(&args.org, &key.display().to_string());
     write_new(&args.config, text.as_bytes(), Readers::Everyone).map_err(failed)?;
-    let mut out = format!("configuration  {}\n", args.config.display());
-    out.push_str(&pair.as_ref().map_or_else(String::new, |pair| format!("\n{}", pair.describe())));
-    out.push_str("\nNext\n");
+    let config = Safe::of(&args.config.to_string_lossy());
+    let mut out = safe!("configuration  {config}\n"; config);
+    if let Some(pair) = &pair {
+        out.push(&safe!("\n{}", pair.describe()));
+    }
+    out.push(&"\nNext\n".into());
     if args.org == EXAMPLE_ORGANIZATION {
-        out.push_str(&format!("  set org and repos in {}\n", args.config.display()));
+        out.push(&safe!("  set org and repos in {config}\n"; config));
     }
     // A file that exists but cannot be used is reported by the run that reads it.
     if pair.is_none() && args.key.symlink_metadata().is_err() {
-        out.push_str(&format!("  evidence keygen --output {}\n", shell_path(&args.key)));
+        out.push(&safe!("  evidence keygen --output {}\n", Safe::of(&shell::path(&args.key))));
     }
-    out.push_str(&format!(
+    out.push(&safe!(
         "  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
-        shell_path(&args.config)
+        Safe::of(&shell::path(&args.config))
     ));
-    // Ignore a closed pipe.
-    let _ = console::stdout().write_all(out.as_bytes());
+    console::print(&out);
     pair.iter().for_each(KeyPair::warn);
     Ok(Exit::Success)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::trust::NAMESPACE;
 use evidence_os::file::{self, Readers};
+use evidence_text::{Safe, safe};
 
 use crate::cli::KeygenArgs;
 use crate::console;
@@ -16,8 +17,7 @@ use crate::signing;
 /// Runs the command.
 pub(super) fn run(args: &KeygenArgs) -> Result<Exit, Error> {
     let pair = write_key_pair(&args.output)?;
-    // Ignore a closed pipe.
-    let _ = console::stdout().write_all(pair.describe().as_bytes());
+    console::print(&pair.describe());
     pair.warn();
     Ok(Exit::Success)
 }
@@ -33,29 +33,30 @@ pub(super) struct KeyPair {
 
 impl KeyPair {
     /// The paths and identifiers of the keys.
-    pub(super) fn describe(&self) -> String {
-        format!(
+    pub(super) fn describe(&self) -> Safe {
+        safe!(
             "private key  {}  (keep it secret; anyone who has it can sign as you)\n\
              public key   {}  (give it to your auditor, through a separate channel)\n\
              key id       {}\n\
              fingerprint  {}\n\
              OpenSSH      {}\n",
-            self.private.display(),
-            self.public.display(),
-            self.key_id,
-            self.fingerprint,
-            self.allowed_signer
+            Safe::of(&self.private.to_string_lossy()),
+            Safe::of(&self.public.to_string_lossy()),
+            Safe::of(&self.key_id),
+            Safe::of(&self.fingerprint),
+            Safe::of(&self.allowed_signer)
         )
     }
 
     /// Warns on standard error if `collect` will refuse the key at its location.
     pub(super) fn warn(&self) {
         let Ok(Some(weakness)) = signing::weakness(&self.private) else { return };
-        let mut text = format!(
-            "note: other users could replace this key, so `evidence collect` will refuse it: {weakness}\n"
+        let mut text = safe!(
+            "note: other users could replace this key, so `evidence collect` will refuse it: {}\n",
+            Safe::of(&weakness.to_string())
         );
-        weakness.help().iter().for_each(|line| text.push_str(&format!("  help: {line}\n")));
-        let _ = console::stderr().write_all(text.as_bytes());
+        weakness.help().iter().for_each(|line| text.push(&safe!("  help: {}\n", Safe::of(line))));
+        console::note(&text);
     }
 }
 

@@ -18,6 +18,7 @@ mod trust;
 mod upload;
 mod verifier;
 mod verify;
+mod waivers;
 
 use crate::cli::{Cli, Command};
 use crate::env::Env;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Sample(args) => sample::run(&args, env),
         Command::Diff(args) => diff::run(&args, env),
         Command::History(args) => history::run(&args, env),
+        Command::Waivers(args) => waivers::run(&args.command, env),
         Command::Verifier(args) => verifier::run(&args),
         Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),

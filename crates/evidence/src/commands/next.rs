@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::PublicKey;
 use evidence_os::input;
+use evidence_os::shell;
 use evidence_view::terms::KEY_FILE_BYTES;
 
 use super::keygen::public_path;
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
-use crate::report::format::shell_path;
 
 /// The commands, ready to paste.
 pub(super) struct Next {
@@ -26,12 +26,12 @@ pub(super) fn next(
     key: &PublicKey,
     env: &Env,
 ) -> Next {
-    let bundle = shell_path(bundle);
-    let config = format!("--config {}", shell_path(config));
+    let bundle = shell::path(bundle);
+    let config = format!("--config {}", shell::path(config));
     // The first place that names trusted keys wins, so the configuration's key may not be consulted.
     let overruled = !signing.trusted_keys.is_empty() || env.var_os("EVIDENCE_TRUSTED_KEYS").is_some();
     let trust = match public_file(&signing.key, key) {
-        Some(path) => format!("-k {}", shell_path(&path)),
+        Some(path) => format!("-k {}", shell::path(&path)),
         None if overruled => format!("--fingerprint {}", key.key_id()),
         None => config.clone(),
     };

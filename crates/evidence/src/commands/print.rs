@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use clap::CommandFactory as _;
 use evidence_bundle::document::{self, Document};
+use evidence_bundle::read::VerifiedBundle;
 use evidence_bundle::text::split;
 use evidence_cli::Pages;
+use evidence_text::{Safe, safe};
 use serde::Serialize;
 
 use crate::cli::{Cli, ManArgs, SchemaOf};
@@ -15,6 +17,14 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::manual;
+use crate::report::style::{BOLD, GREEN, YELLOW};
+
+/// Prints text to standard output, and says if that fails.
+pub(super) fn printed(text: &Safe) -> io::Result<()> {
+    let mut out = console::stdout();
+    out.put(text)?;
+    out.flush()
+}
 
 /// Prints a JSON Schema.
 pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {
@@ -24,6 +34,7 @@ pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {
         SchemaOf::Run => document::schema(Document::Run),
         SchemaOf::Normalized => document::schema(Document::Normalized),
         SchemaOf::Hints => document::schema(Document::Hints),
+        SchemaOf::Waivers => document::schema(Document::Waivers),
     };
     let mut text = Vec::new();
     document::write_json(&mut text, &schema).map_err(unwritable)?;
@@ -63,7 +74,22 @@ fn put(text: &[u8]) -> Result<Exit, Error> {
 
 /// A note for machine-readable formats, where an empty list is easily overlooked.
 pub(super) fn note_empty() {
-    let _ = console::stderr().write_all(b"note: nothing matches the filters\n");
+    console::note(&"note: nothing matches the filters\n".into());
+}
+
+/// Whose bundle it is, and who signed it.
+pub(super) fn head(bundle: &VerifiedBundle) -> Safe {
+    let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
+    let complete =
+        if bundle.complete { Safe::default() } else { safe!(", {YELLOW}incomplete{YELLOW:#}"; YELLOW) };
+    safe!(
+        "{BOLD}{}{BOLD:#}  {}  {} (claimed by the signer)\n{GREEN}verified{GREEN:#}, trusted by {}{complete}\n",
+        Safe::of(&bundle.organization),
+        Safe::of(&bundle.framework),
+        Safe::of(&created),
+        Safe::of(&bundle.trusted_by);
+        BOLD, GREEN, complete
+    )
 }
 
 pub(super) fn unwritable(source: io::Error) -> Error {

@@ -6,12 +6,11 @@
 use std::io::{self, BufReader, IsTerminal as _, Read as _, Seek as _, Write};
 use std::path::Path;
 
-use anstyle::AnsiColor;
 use evidence_bundle::path::REPORT;
 use evidence_bundle::read::{Failure, Limits};
-use evidence_bundle::text::Printable;
 use evidence_os::input;
 use evidence_report::{Documents as _, Kept, Signed, Unknown};
+use evidence_text::{Safe, safe};
 use evidence_view::read;
 use tempfile::{NamedTempFile, SpooledTempFile};
 
@@ -23,6 +22,7 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::report::style::YELLOW;
 
 /// The size up to which a file stays in memory before it moves to a temporary file.
 const IN_MEMORY: usize = 4 << 20;
@@ -100,18 +100,16 @@ fn warn(signed: Signed, tool_version: &str) {
         // Another version may render the page differently.
         Signed::Different => warn_of(
             &format!(
-                "the signer's page in the bundle, by evidence {}, is not the one that evidence {own} makes",
-                Printable(tool_version)
+                "the signer's page in the bundle, by evidence {tool_version}, is not the one that evidence {own} makes"
             ),
             "the documents count; `report --as-signed -o FILE` writes the signer's page",
         ),
     }
 }
 
-fn warn_of(message: &str, help: &str) {
-    let yellow = AnsiColor::Yellow.on_default().bold();
-    let text = format!("{yellow}warning{yellow:#}: {message}\n  help: {help}\n");
-    let _ = console::stderr().write_all(text.as_bytes());
+fn warn_of(message: &str, help: &'static str) {
+    let (yellow, message) = (YELLOW.bold(), Safe::of(message));
+    console::note(&safe!("{yellow}warning{yellow:#}: {message}\n  help: {help}\n"; yellow, message, help));
 }
 
 fn unmakeable(error: io::Error) -> Error {

@@ -12,17 +12,20 @@ mod text;
 pub(super) use markdown::plain;
 
 use std::collections::HashSet;
-use std::io::{self, BufReader, Read, Write as _};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Counts, RunRecord};
-use evidence_bundle::path::RUN;
+use evidence_bundle::document::{Check, Counts, Hint, RunRecord};
+use evidence_bundle::path::{HINTS, RUN, WAIVERS};
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
 use evidence_os::input;
+use evidence_rules::{reason_of, rule_of};
+use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, read, sanitized,
+    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, each_row, read,
+    waivers,
 };
 
 use self::row::{Control, Row, Summary};
@@ -30,7 +33,7 @@ use super::bundles;
 use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
-use crate::cli::{CheckFilterArgs, ShowArgs, ShowFormat, StatusName};
+use crate::cli::{CheckFilterArgs, FailOn, ShowArgs, ShowFormat, StatusName};
 use crate::console;
 use crate::env::Env;
 use crate::error::Error;
@@ -39,6 +42,7 @@ use crate::finding::FindingKey;
 use crate::finding::group::Findings;
 use crate::hint;
 use crate::report::style::BOLD;
+use crate::waivers::Gate;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
@@ -66,7 +70,7 @@ pub(super) fn one_table() -> Error {
 
 /// Prints which of several bundles follows.
 pub(super) fn print_name(path: &Path) {
-    let _ = writeln!(console::stdout(), "\n{BOLD}{}{BOLD:#}", verify::file_name(path));
+    console::print(&safe!("\n{BOLD}{}{BOLD:#}\n", verify::file_name(path); BOLD));
 }
 
 /// Shows one bundle.
@@ -98,17 +102,38 @@ fn one(args: &ShowArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
     if listing.found == 0 && listing.hidden == 0 && args.format != ShowFormat::Text {
         note_empty();
     }
+    let exit = gate(args, &listing);
     match listing.print(&bundle) {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
-        _ => Ok(Exit::Success),
+        _ => Ok(exit),
+    }
+}
+
+/// The exit code of the gate, if one is given. Says why it is not met.
+fn gate(args: &ShowArgs, listing: &Listing) -> Exit {
+    let Some(fail_on) = args.fail_on else { return Exit::Success };
+    let Listing { failures, waivers, not_verifiable, .. } = listing;
+    let is_waived = |failure: &&u64| {
+        let waiver = waivers.as_ref().and_then(|waivers| waivers.of(**failure));
+        waiver.is_some_and(waivers::Waiver::is_applied)
+    };
+    let waived = saturating_u64(failures.iter().filter(is_waived).count());
+    let failed = saturating_u64(failures.len()).saturating_sub(waived);
+    let gate = Gate { failed, waived, not_verifiable: *not_verifiable };
+    match gate.refusal(fail_on == FailOn::NotVerifiable) {
+        Some(refusal) => {
+            console::note(&safe!("gate: {}\n", Safe::of(&refusal)));
+            Exit::Differs
+        }
+        None => Exit::Success,
     }
 }
 
 /// The error for a name in a filter that the bundle does not have.
 pub(super) fn unknown_name(unknown: &UnknownName) -> Error {
     let UnknownName { what, name, known, is_criterion } = unknown;
-    let names: Vec<String> = known.iter().map(|name| sanitized(name)).collect();
+    let names: Vec<String> = known.iter().map(|name| Safe::cut(name).to_string()).collect();
     let criterion = if *what == "control" && *is_criterion {
         format!("; or `--criterion {}`", Printable(name))
     } else {
@@ -161,6 +186,14 @@ struct Listing {
     found: u64,
     /// How many match, but passed or do not apply.
     hidden: u64,
+    /// The identities of the failed checks, if there is a gate.
+    failures: Vec<u64>,
+    not_verifiable: u64,
+    /// The waivers of the bundle, unless they are ignored.
+    waivers: Option<waivers::Waivers>,
+    /// Whether there is a gate, and whether waivers are ignored.
+    has_gate: bool,
+    ignores_waivers: bool,
     form: Form,
 }
 
@@ -176,7 +209,7 @@ impl Listing {
         let (form, lists_all) = match args.format {
             ShowFormat::Text => (Form::Text(text::Groups::new()), false),
             ShowFormat::Json => (Form::Json(json::Lines::new()), true),
-            ShowFormat::Csv => (Form::Csv(Box::new(table::Rows::new()?)), true),
+            ShowFormat::Csv => (Form::Csv(Box::new(table::Rows::new())), true),
             ShowFormat::Markdown => (Form::Markdown(markdown::Table::new()), false),
         };
         Ok(Listing {
@@ -188,18 +221,24 @@ impl Listing {
             keys: Keys::default(),
             found: 0,
             hidden: 0,
+            failures: Vec::new(),
+            not_verifiable: 0,
+            waivers: None,
+            has_gate: args.fail_on.is_some(),
+            ignores_waivers: args.ignore_waivers,
             form,
         })
     }
 
     fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
-        let Listing { controls, findings, found, hidden, form, .. } = self;
+        let Listing { controls, findings, found, hidden, waivers, form, .. } = self;
         let findings = findings.worst_first();
-        let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden };
+        let waivers = waivers.as_ref();
+        let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden, waivers };
         match form {
-            Form::Text(groups) => groups.print(&summary, &mut io::BufWriter::new(console::stdout())),
+            Form::Text(groups) => groups.print(&summary, &mut console::stdout()),
             Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),
-            Form::Csv(table) => table.print(&mut io::stdout().lock()),
+            Form::Csv(table) => table.print(&summary, &mut io::stdout().lock()),
             Form::Markdown(table) => table.print(&summary, &mut io::stdout().lock()),
         }
     }
@@ -209,7 +248,7 @@ impl CheckSink for Listing {
     fn control(&mut self, control: &ControlHead) {
         let ControlHead { id, title, status, .. } = control;
         if self.filter.has_control(id) {
-            let (id, title) = (sanitized(id), sanitized(title));
+            let (id, title) = (Safe::cut(id), Safe::cut(title));
             self.controls.push(Control { id, title, status: *status, counts: Counts::default() });
         }
         self.heads.push(control.clone());
@@ -225,6 +264,11 @@ impl CheckSink for Listing {
         if !self.filter.takes(control, &check) {
             return Ok(());
         }
+        let identity = waivers::key(&control.id, &check.source, &check.rule, &check.subject);
+        if self.has_gate {
+            self.failures.extend((check.status == Status::Fail).then_some(identity));
+            self.not_verifiable += u64::from(check.status == Status::NotVerifiable);
+        }
         let is_open = matches!(check.status, Status::Fail | Status::NotVerifiable);
         if self.only_open && !is_open {
             self.hidden += 1;
@@ -232,12 +276,13 @@ impl CheckSink for Listing {
         }
         self.found += 1;
         let key = self.keys.of(control, &check);
-        let mut row = Row { control, check: &check, key, severity: None, remediation: "", page: None };
+        let mut row =
+            Row { control, check: &check, key, identity, severity: None, remediation: "".into(), page: None };
         if is_open {
             self.findings.add(row.key.clone(), &check.subject);
             let advice = hint::by_code(&check.rule, &check.reason);
             row.severity = advice.map(|advice| advice.severity);
-            row.remediation = advice.map_or("", |advice| advice.remediation);
+            row.remediation = self.findings.advice(&check.rule, &check.reason);
             row.page = self.findings.addresses.page(&check.source, &check.rule, &check.subject);
         }
         match &mut self.form {
@@ -285,6 +330,20 @@ impl Keys {
 /// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
 struct Reader(EachCheck<Listing>);
 
+impl Reader {
+    /// Keeps the signed advice of rules that judge by numbers of the configuration: it has these numbers.
+    fn advice(&mut self, hints: &mut dyn Read) {
+        let signed = &mut self.0.sink.findings.signed;
+        each_row(hints, "hints", |hint: Hint| {
+            let has_settings = rule_of(&hint.rule).is_some_and(|rule| !rule.settings.is_empty());
+            if has_settings && reason_of(&hint.reason).is_some() {
+                let advice = || Safe::of(&hint.remediation).to_string();
+                signed.entry((hint.rule, hint.reason)).or_insert_with(advice);
+            }
+        });
+    }
+}
+
 impl FileReader for Reader {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
         if path == RUN {
@@ -292,6 +351,14 @@ impl FileReader for Reader {
             let sources = run.into_iter().flat_map(|run| run.sources);
             let addresses = sources.map(|source| (source.name, source.api_url)).collect();
             self.0.sink.findings = Findings::new(addresses);
+            return Ok(());
+        }
+        if path == WAIVERS && !self.0.sink.ignores_waivers {
+            self.0.sink.waivers = waivers::Waivers::read(contents);
+            return Ok(());
+        }
+        if path == HINTS {
+            self.advice(contents);
             return Ok(());
         }
         self.0.file(path, contents)

@@ -3,13 +3,13 @@
 //! For files other than bundles, such as the SHA256SUMS of a release. The signature has the format of a bundle's: 64
 //! bytes, Ed25519 over the file's own bytes.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use evidence_bundle::Reason;
-use evidence_bundle::text::Printable;
 use evidence_bundle::trust::Revocation;
 use evidence_os::input;
+use evidence_text::{Safe, safe};
 
 use super::trust::trust_root;
 use super::verify::{GREEN, RED, file_name};
@@ -50,30 +50,32 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
     let revoked = signer.and_then(|entry| trust.revocation(&entry.key));
     let signer = signer.filter(|_| revoked.is_none());
     let text = match signer {
-        None if let Some(Revocation { label, why, .. }) = revoked => Err(format!(
+        None if let Some(Revocation { label, why, .. }) = revoked => Err(safe!(
             "{RED}FAILED{RED:#} {}: the key that signed this file is revoked: {} ({})\n",
-            Reason::KeyRevoked,
-            Printable(why),
-            Printable(label),
+            Safe::of(&Reason::KeyRevoked.to_string()),
+            Safe::of(why),
+            Safe::of(label);
+            RED
         )),
-        Some(entry) => Ok(format!(
+        Some(entry) => Ok(safe!(
             "  signature   {GREEN}OK{GREEN:#}   {}\n  key         {}\n{GREEN}SIGNED{GREEN:#}\n",
-            Printable(&entry.label),
-            entry.key.key_id()
+            Safe::of(&entry.label),
+            Safe::of(&entry.key.key_id().to_string());
+            GREEN
         )),
-        None => Err(format!("{RED}FAILED{RED:#}: no trusted key signed this file, or it was changed\n")),
+        None => Err(safe!("{RED}FAILED{RED:#}: no trusted key signed this file, or it was changed\n"; RED)),
     };
     if !args.quiet {
-        let text = match &text {
-            Ok(text) => format!("{name}\n{text}"),
-            Err(text) => format!("{name}\n{text}  Do not rely on it.\n"),
+        let (text, advice) = match &text {
+            Ok(text) => (text, ""),
+            Err(text) => (text, "  Do not rely on it.\n"),
         };
-        let _ = console::stdout().write_all(text.as_bytes());
+        console::print(&safe!("{name}\n{text}{advice}"; name, text, advice));
     }
     if let Err(cause) = text
         && (args.quiet || !std::io::stdout().is_terminal())
     {
-        let _ = console::stderr().write_all(format!("{name}: {cause}").as_bytes());
+        console::note(&safe!("{name}: {cause}"; name, cause));
     }
     signer.map(|_| Exit::Success).ok_or(Error::NotVerified)
 }
@@ -85,6 +87,6 @@ fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
     })
 }
 
-fn shown(path: &Path) -> String {
-    Printable(&path.to_string_lossy()).to_string()
+fn shown(path: &Path) -> Safe {
+    Safe::of(&path.to_string_lossy())
 }

@@ -13,6 +13,7 @@ use evidence_bundle::key::{KeyId, PublicKey};
 use evidence_bundle::read::{Expectations, Failure, Limits};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::TrustRoot;
+use evidence_os::shell;
 use evidence_os::{file, input};
 use sha2::{Digest as _, Sha256};
 
@@ -25,7 +26,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
-use crate::report::format::{shell_path, shell_word};
 use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use evidence_http::{Parcel, Proxy};
 use evidence_screen::{self, Screen};
@@ -287,11 +287,12 @@ fn trusted(args: &UploadArgs, env: &Env) -> Result<TrustRoot, Error> {
 
 /// The command that repeats this upload.
 fn again(args: &UploadArgs) -> String {
-    let mut text = format!("evidence upload {}", shell_path(&args.bundle));
-    let config = args.config.as_ref().map(|config| format!(" --config {}", shell_path(config)));
-    let endpoint = args.endpoint.as_ref().map(|endpoint| format!(" --endpoint {}", shell_word(endpoint)));
-    let organization = args.organization.as_ref().map(|name| format!(" --organization {}", shell_word(name)));
-    let tags = args.tag.iter().map(|tag| format!(" --tag {}", shell_word(tag)));
+    let mut text = format!("evidence upload {}", shell::path(&args.bundle));
+    let config = args.config.as_ref().map(|config| format!(" --config {}", shell::path(config)));
+    let endpoint = args.endpoint.as_ref().map(|endpoint| format!(" --endpoint {}", shell::word(endpoint)));
+    let organization =
+        args.organization.as_ref().map(|name| format!(" --organization {}", shell::word(name)));
+    let tags = args.tag.iter().map(|tag| format!(" --tag {}", shell::word(tag)));
     text.extend(config.into_iter().chain(endpoint).chain(organization).chain(tags));
     Printable(&text).to_string()
 }

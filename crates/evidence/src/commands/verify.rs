@@ -6,11 +6,12 @@
 use std::io::{self, BufReader, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anstyle::{AnsiColor, Style};
 use evidence_bundle::read::{Expectations, Failure, Limits, VerifiedBundle};
-use evidence_bundle::text::{Chain, Printable};
+use evidence_bundle::text::Chain;
 use evidence_os::input;
-use evidence_text::{counted, saturating_u64, thousands};
+use evidence_os::shell;
+use evidence_text::shown::{counted, thousands};
+use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::verdict::{COMPLETE, Fact, Report, Tone, Verdict};
 use serde::Serialize;
 
@@ -23,11 +24,11 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::report::format::shell_path;
+use crate::report::style::{self, Style};
 
-pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const GREEN: Style = style::GREEN.bold();
+const YELLOW: Style = style::YELLOW.bold();
+pub(super) const RED: Style = style::RED.bold();
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
@@ -96,7 +97,7 @@ fn several(args: &VerifyArgs, paths: &[PathBuf], terms: &Terms) -> Result<Exit, 
     }
     if args.chain {
         if !args.json && !args.quiet {
-            let _ = console::stdout().write_all(rows(args, &verdicts).as_bytes());
+            console::print(&rows(args, &verdicts));
         }
         say_causes(args, &verdicts);
         let judged: Vec<chain::Judged<'_>> =
@@ -113,7 +114,7 @@ fn several(args: &VerifyArgs, paths: &[PathBuf], terms: &Terms) -> Result<Exit, 
         });
         put(&document(&Reports { bundles: bundles.collect() }));
     } else if !args.quiet {
-        let _ = console::stdout().write_all(rows(args, &verdicts).as_bytes());
+        console::print(&rows(args, &verdicts));
     }
     say_causes(args, &verdicts);
     worst.exit()
@@ -131,38 +132,45 @@ fn say_causes(args: &VerifyArgs, verdicts: &[(&PathBuf, Result<VerifiedBundle, F
 }
 
 /// A row for each bundle, and how many are verified.
-fn rows(args: &VerifyArgs, verdicts: &[(&PathBuf, Result<VerifiedBundle, Failure>)]) -> String {
-    let width = verdicts.iter().map(|(path, _)| file_name(path).chars().count()).max().unwrap_or_default();
-    let mut text = String::new();
+fn rows(args: &VerifyArgs, verdicts: &[(&PathBuf, Result<VerifiedBundle, Failure>)]) -> Safe {
+    let width =
+        verdicts.iter().map(|(path, _)| file_name(path).as_str().chars().count()).max().unwrap_or_default();
+    let mut text = Safe::default();
     for (path, verdict) in verdicts {
         match verdict {
             Ok(bundle) if args.verbose => {
-                text.push_str(&verified_text(args, path, bundle));
-                text.push('\n');
+                text.push(&verified_text(args, path, bundle));
+                text.push(&"\n".into());
             }
-            _ => text.push_str(&row(path, verdict, width)),
+            _ => text.push(&row(path, verdict, width)),
         }
     }
     let verified = verdicts.iter().filter(|(_, verdict)| verdict.is_ok()).count();
     let all = counted(saturating_u64(verdicts.len()), "bundle", "bundles");
-    text.push_str(&format!("{} of {all} verified\n", thousands(saturating_u64(verified))));
+    text.push(&safe!("{} of {all} verified\n", thousands(saturating_u64(verified)); all));
     text
 }
 
 /// The file of a bundle, and the verdict in one line.
-pub(super) fn row(path: &Path, verdict: &Result<VerifiedBundle, Failure>, width: usize) -> String {
+pub(super) fn row(path: &Path, verdict: &Result<VerifiedBundle, Failure>, width: usize) -> Safe {
     let name = file_name(path);
     match verdict {
         Ok(bundle) => {
-            let time = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
-            let organization = Printable(&bundle.organization);
+            let time = Safe::of(&evidence_bundle::time::format(bundle.created_at).unwrap_or_default());
+            let organization = Safe::of(&bundle.organization);
             let complete = match bundle.complete {
-                true => String::new(),
-                false => format!("  {YELLOW}incomplete{YELLOW:#}"),
+                true => Safe::default(),
+                false => safe!("  {YELLOW}incomplete{YELLOW:#}"; YELLOW),
             };
-            format!("{name:<width$}  {GREEN}VERIFIED{GREEN:#}  {time}  {organization}{complete}\n")
+            safe!(
+                "{name:<width$}  {GREEN}VERIFIED{GREEN:#}  {time}  {organization}{complete}\n";
+                name, width = width, GREEN, time, organization, complete
+            )
         }
-        Err(failure) => format!("{name:<width$}  {}", headline(&Verdict::of(Err(failure)))),
+        Err(failure) => {
+            let headline = headline(&Verdict::of(Err(failure)));
+            safe!("{name:<width$}  {headline}"; name, width = width, headline)
+        }
     }
 }
 
@@ -177,7 +185,7 @@ pub(super) fn error(failure: &Failure) -> Error {
 }
 
 /// Prints why `command` shows nothing of a bundle: as a JSON verdict if requested, else as text on stderr.
-pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, json: bool) {
+pub(super) fn print_failure(bundle: &Path, command: &'static str, failure: &Failure, json: bool) {
     match failure {
         Failure::CannotJudge(error) => cannot_judge(bundle, error, json),
         _ if json => {
@@ -185,7 +193,7 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
             say_cause(bundle, failure);
         }
         _ => {
-            let _ = console::stderr().write_all(failure_text(bundle, command, failure).as_bytes());
+            console::note(&failure_text(bundle, command, failure));
         }
     }
 }
@@ -193,8 +201,7 @@ pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, jso
 /// Says in one line on stderr why the bundle is not verified. Job logs and the mail of a scheduler show that stream, while
 /// a program may read the other.
 fn say_cause(bundle: &Path, failure: &Failure) {
-    let line = format!("{}: {}", file_name(bundle), headline(&Verdict::of(Err(failure))));
-    let _ = console::stderr().write_all(line.as_bytes());
+    console::note(&safe!("{}: {}", file_name(bundle), headline(&Verdict::of(Err(failure)))));
 }
 
 /// Ignores a closed pipe: the exit code has the result as well.
@@ -203,72 +210,69 @@ fn put(text: &[u8]) {
 }
 
 /// Prints the verdict to stdout, as text or as JSON.
-fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: &impl Serialize) {
+fn say(args: &VerifyArgs, text: impl FnOnce() -> Safe, report: &impl Serialize) {
     if args.json {
         put(&document(report));
     } else if !args.quiet {
-        let _ = console::stdout().write_all(text().as_bytes());
+        console::print(&text());
     }
 }
 
-pub(super) fn file_name(bundle: &Path) -> String {
-    let name = bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy();
-    Printable(&name).to_string()
+pub(super) fn file_name(bundle: &Path) -> Safe {
+    Safe::of(&bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy())
 }
 
 /// The styled headline of a verdict, and the rest of its line.
-fn headline(verdict: &Verdict) -> String {
+fn headline(verdict: &Verdict) -> Safe {
     let style = match verdict.tone {
         Tone::Good => GREEN,
         Tone::Caution => YELLOW,
         Tone::Bad => RED,
     };
-    format!("{style}{}{style:#}{}\n", verdict.headline, verdict.detail)
+    safe!("{style}{}{style:#}{}\n", verdict.headline, Safe::of(&verdict.detail); style)
 }
 
-fn verified_text(args: &VerifyArgs, path: &Path, bundle: &VerifiedBundle) -> String {
-    let safe = |text: &str| Printable(text).to_string();
+fn verified_text(args: &VerifyArgs, path: &Path, bundle: &VerifiedBundle) -> Safe {
     let verdict = Verdict::of(Ok(bundle));
-    let mut text = format!("{}\n", file_name(path));
+    let mut text = safe!("{}\n", file_name(path));
     for Fact { label, checked, text: said } in &verdict.facts {
-        let checked = if *checked { format!("{GREEN}OK{GREEN:#}   ") } else { String::new() };
+        let checked = if *checked { safe!("{GREEN}OK{GREEN:#}   "; GREEN) } else { Safe::default() };
         let help = if *label == COMPLETE { ": see `evidence show --status not_verifiable`" } else { "" };
-        text.push_str(&format!("  {label:<12}{checked}{said}{help}\n"));
+        text.push(&safe!("  {:<12}{checked}{}{help}\n", *label, Safe::of(said); checked, help));
     }
     if args.verbose {
         for warning in &bundle.warnings {
             let subject =
                 warning.subject.as_deref().map(|subject| format!("{subject}: ")).unwrap_or_default();
-            text.push_str(&format!("    warning   {}\n", safe(&format!("{subject}{}", warning.message))));
+            let warning = Safe::of(&format!("{subject}{}", warning.message));
+            text.push(&safe!("    warning   {warning}\n"; warning));
         }
         for excluded in &bundle.excluded {
-            text.push_str(&format!(
-                "    excluded  {} (rule {})\n",
-                safe(&excluded.filename),
-                safe(&excluded.rule)
-            ));
+            let (name, rule) = (Safe::of(&excluded.filename), Safe::of(&excluded.rule));
+            text.push(&safe!("    excluded  {name} (rule {rule})\n"; name, rule));
         }
         for error in &bundle.errors {
-            text.push_str(&format!("    error     {}: {}\n", safe(&error.subject), safe(&error.message)));
+            let (subject, message) = (Safe::of(&error.subject), Safe::of(&error.message));
+            text.push(&safe!("    error     {subject}: {message}\n"; subject, message));
         }
     }
-    text.push_str(&headline(&verdict));
+    text.push(&headline(&verdict));
     text
 }
 
-fn failure_text(bundle: &Path, command: &str, failure: &Failure) -> String {
+fn failure_text(bundle: &Path, command: &'static str, failure: &Failure) -> Safe {
     let verdict = Verdict::of(Err(failure));
-    let mut text = format!("{}\n{}", file_name(bundle), headline(&verdict));
+    let mut text = safe!("{}\n{}", file_name(bundle), headline(&verdict));
     for line in &verdict.meaning {
-        text.push_str(&format!("  {line}"));
+        text.push(&safe!("  {}", Safe::of(line)));
         if matches!(failure, Failure::IntactNotAuthenticated(_)) {
-            let path = shell_path(bundle);
-            text.push_str(&format!(
-                " and run\n  evidence {command} --public-key <file> {path}\n  For a bundle of your own, `--config \
-                 <file>` names the configuration it was collected with."
+            text.push(&safe!(
+                " and run\n  evidence {command} --public-key <file> {}\n  For a bundle of your own, `--config \
+                 <file>` names the configuration it was collected with.",
+                Safe::of(&shell::path(bundle)); command
             ));
         }
-        text.push('\n');
+        text.push(&"\n".into());
     }
     text
 }
@@ -278,13 +282,9 @@ fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
     if as_json {
         put(&document(&Report::not_judged(detail.clone())));
     }
-    let path = bundle.to_string_lossy();
+    let (path, detail) = (Safe::of(&bundle.to_string_lossy()), Safe::of(&detail));
     // An error is printed even with `--quiet` and JSON: nothing was judged.
-    let _ = writeln!(
-        console::stderr(),
-        "{RED}error{RED:#}: cannot read the bundle {}: {detail}",
-        Printable(&path)
-    );
+    console::note(&safe!("{RED}error{RED:#}: cannot read the bundle {path}: {detail}\n"; RED, path, detail));
 }
 
 fn document(report: &impl Serialize) -> Vec<u8> {

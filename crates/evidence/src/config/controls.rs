@@ -6,7 +6,16 @@ use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
 use evidence_rules::framework::{self, Control, Mapping};
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
+
+/// What the file says about rules outside the sources.
+#[derive(Debug)]
+pub(crate) struct Applied<'a> {
+    /// The top-level list of controls, if it is valid.
+    pub(crate) controls: Option<&'a [&'static Control]>,
+    /// The numbers that the rules judge by.
+    pub(crate) settings: Settings,
+}
 
 /// The controls that a key accepts.
 pub(crate) const fn controls_of(taken: fn() -> Vec<&'static str>) -> Vocabulary {
@@ -80,10 +89,10 @@ pub(crate) fn wanted(
     fields: &Fields,
     key: &'static Key,
     rules: &[&'static Rule],
-    top_level: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Vec<&'static Rule>> {
     let own = controls(decoder, fields, key);
-    let controls = if fields.has(key) { own? } else { top_level?.to_vec() };
+    let controls = if fields.has(key) { own? } else { applied.controls?.to_vec() };
     let is_wanted = |rule: &&&Rule| controls.iter().any(|control| control.rests_on(rule));
     let wanted: Vec<&'static Rule> = rules.iter().filter(is_wanted).copied().collect();
     if wanted.is_empty() && !fields.has(key) {

@@ -1,20 +1,21 @@
 //! The file as a whole: `framework`, `controls`, `sources`, `bundle`, `upload`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evidence_bundle::document::Cadence;
-use evidence_settings::declare::{Document, Format, LINE, Section, Shape, Vocabulary};
+use evidence_os::shell;
+use evidence_settings::declare::{Document, Format, LINE, PATH, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
 
 use super::bundle::BundleConfig;
-use super::controls::{all, controls, controls_of};
+use super::controls::{Applied, all, controls, controls_of};
 use super::upload::UploadConfig;
-use super::{Config, bundle, sources, upload};
-use crate::report::format::shell_path;
+use super::{Config, bundle, rules, sources, upload};
 use crate::source::Configured;
 use evidence_rules::framework::{self, Control, Framework};
+use evidence_rules::rule::Settings;
 
 keys! {
     FRAMEWORK = required("framework", Shape::Text(Format::Choice(framework::IDS)),
@@ -33,6 +34,11 @@ keys! {
     HOURS = required("hours", Shape::Integer { minimum: 1, maximum: 8_784 },
         "The number of hours in which one bundle is expected.")
         example "6", also &["hour"];
+    WAIVERS = optional("waivers", PATH,
+        "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result.")
+        example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
+    RULES = optional_section("rules", &rules::SECTION)
+        also &["rule"];
     SOURCES = section("sources", &sources::SECTION)
         rule "at least one", also &["connectors", "providers"];
     BUNDLE = section("bundle", &bundle::SECTION);
@@ -52,7 +58,7 @@ pub(crate) static DOCUMENT: Document = Document {
     title: "evidence configuration",
     file_name: "evidence.yaml",
     help_missing: "create one with `evidence init`, or name another file with `--config`",
-    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell_path(inside)),
+    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell::path(inside)),
     help_empty: "create a commented one with `evidence init`",
     help_too_large: "use `repos: \"*\"` in place of a very long list",
     template_head: TEMPLATE_HEAD,
@@ -74,7 +80,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -83,6 +89,8 @@ struct FileSettings {
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
     cadence: Option<Cadence>,
+    waivers: Option<PathBuf>,
+    settings: Settings,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -96,7 +104,17 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, cadence, sources, bundle, upload } = parts;
+    let FileSettings {
+        framework,
+        controls,
+        prepared_by,
+        cadence,
+        waivers,
+        settings,
+        sources,
+        bundle,
+        upload,
+    } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
@@ -104,6 +122,8 @@ pub(crate) fn decode(
         cadence,
         framework,
         controls,
+        waivers,
+        settings,
         sources,
         bundle,
         upload,
@@ -116,9 +136,13 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
     let cadence = cadence(decoder, fields);
-    let sources = decoder
-        .section(fields, &SOURCES)
-        .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
+    let waivers = decoder.path(fields, &WAIVERS);
+    let settings = match decoder.section(fields, &RULES) {
+        Some(fields) => rules::decode(decoder, &fields),
+        None => Some(Settings::default()),
+    };
+    let applied = Applied { controls: controls.as_deref(), settings: settings.clone().unwrap_or_default() };
+    let sources = decoder.section(fields, &SOURCES).map(|fields| sources::decode(decoder, &fields, &applied));
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
     Some(FileSettings {
@@ -126,6 +150,8 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         controls: controls?,
         prepared_by,
         cadence: cadence?,
+        waivers,
+        settings: settings?,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),

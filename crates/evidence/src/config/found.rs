@@ -97,10 +97,11 @@ enum Allowed {
 
 /// What a found configuration may say, by key. Other keys name neither a variable nor an address nor a file.
 static RULES: &[(&str, Allowed)] = &[
+    ("waivers", Allowed::InFolder),
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),
-    ("sources.cloud.endpoint_url", Allowed::Hosts(&aws::endpoint::OWN_HOSTS)),
+    ("sources.cloud.endpoint_url", Allowed::Hosts(&aws::host::endpoint::OWN_HOSTS)),
     ("sources.cloud.access_key_id_env", Allowed::Variables(CLOUD)),
     ("sources.cloud.secret_access_key_env", Allowed::Variables(CLOUD)),
     ("sources.cloud.session_token_env", Allowed::Variables(CLOUD)),

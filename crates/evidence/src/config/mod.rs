@@ -10,6 +10,8 @@ mod bundle;
 pub(crate) mod controls;
 mod file;
 mod found;
+mod rules;
+pub(crate) mod shared;
 mod sources;
 pub(crate) mod upload;
 
@@ -32,6 +34,7 @@ pub use self::upload::UploadConfig;
 use crate::env::Env;
 use crate::source::Configured;
 use evidence_rules::framework::{Control, Framework};
+use evidence_rules::rule::Settings;
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
@@ -46,12 +49,16 @@ pub struct Config {
     pub framework: &'static Framework,
     /// `controls`: at least one, unique, in the framework's order.
     pub controls: Vec<&'static Control>,
+    /// `rules.settings`: the numbers that the rules judge by.
+    pub settings: Settings,
     /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
     pub sources: Vec<Arc<dyn Configured>>,
     /// `cadence`
     pub cadence: Option<Cadence>,
     /// `bundle`
     pub bundle: BundleConfig,
+    /// `waivers`: the file with the failures that management accepts.
+    pub waivers: Option<PathBuf>,
     /// `upload`: required only with `--upload`.
     pub upload: Option<UploadConfig>,
 }

@@ -3,25 +3,25 @@
 
 use std::sync::Arc;
 
+use super::controls::Applied;
 use crate::source::{Configured, KEYS, KINDS};
-use evidence_rules::framework::Control;
 use evidence_settings::declare::Section;
 use evidence_settings::decode::{Decoder, Fields};
 
 /// `sources`
 pub(crate) static SECTION: Section = Section::new("sources", "Where evidence comes from.", KEYS).not_empty();
 
-/// The sources; `controls` is the top-level list, if it is valid.
+/// The sources, under what the rest of the file says about rules.
 pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Vec<Arc<dyn Configured>>> {
     let mut sources = Vec::new();
     for (kind, key) in KINDS.iter().zip(KEYS) {
         if let Some(fields) = decoder.section(fields, key) {
             // Decode every source before unwrapping any, so that all problems are found.
-            sources.push((kind.decode)(decoder, &fields, controls));
+            sources.push((kind.decode)(decoder, &fields, applied));
         }
     }
     sources.into_iter().collect()

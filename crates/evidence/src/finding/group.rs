@@ -1,5 +1,6 @@
 //! Puts the checks that did not pass into groups.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -11,13 +12,17 @@ use crate::collection::Collection;
 use crate::hint;
 use crate::source::place::Remedy;
 use evidence_rules::framework::Control;
-use evidence_rules::rule::reason;
+use evidence_rules::rule::{Settings, reason};
 
 /// Collects the groups.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// Where the pages are.
     pub addresses: Addresses,
+    /// The numbers that the rules judged by.
+    pub settings: Settings,
+    /// The advice of the signed hints, by rule and reason: it has the numbers that the rules judged by.
+    pub signed: HashMap<(String, String), String>,
     places: HashMap<FindingKey, usize>,
     groups: Vec<Finding>,
 }
@@ -29,9 +34,10 @@ impl Findings {
     }
 
     /// The groups of a run's checks under these controls.
-    pub fn of(controls: &[&'static Control], collection: &Collection) -> WorstFirst {
+    pub fn of(controls: &[&'static Control], collection: &Collection, settings: &Settings) -> WorstFirst {
         let sources = collection.sources.iter().map(|source| (source.name.clone(), source.api_url.clone()));
         let mut findings = Findings::new(sources.collect());
+        findings.settings = settings.clone();
         for check in &collection.checks {
             let Some(control) = controls.iter().find(|control| control.rests_on(check.rule)) else {
                 continue;
@@ -46,6 +52,15 @@ impl Findings {
             findings.add(key, &check.subject);
         }
         findings.worst_first()
+    }
+
+    /// What to do about the checks of a rule that did not pass for this reason; empty for the codes of another version.
+    pub fn advice(&self, rule: &str, reason: &str) -> Cow<'static, str> {
+        if let Some(signed) = self.signed.get(&(rule.to_string(), reason.to_string())) {
+            return Cow::Owned(signed.clone());
+        }
+        let advice = hint::by_code(rule, reason).zip(evidence_rules::rule_of(rule));
+        advice.map_or(Cow::Borrowed(""), |(advice, rule)| self.settings.fill(rule, advice.remediation))
     }
 
     /// Adds a check, unless it passed or does not apply.
@@ -65,7 +80,7 @@ impl Findings {
         self.places.insert(key.clone(), self.groups.len());
         self.groups.push(Finding {
             severity: advice.map(|advice| advice.severity),
-            remediation: advice.map_or("", |advice| advice.remediation),
+            remediation: self.advice(&key.rule, &key.reason),
             // Of a source without a connection, no setting is the cause.
             page: (key.reason != reason::CONNECTION_FAILED.code)
                 .then(|| self.addresses.page(&key.source, &key.rule, subject))

@@ -1,13 +1,12 @@
 //! The requests to one platform and its last answers.
 //!
-//! The shared HTTP client sends, waits and retries. This module adds the platform's specifics: the key on every
-//! request, the meaning of its answers, and their text, kept until the caller asks for it.
+//! The shared HTTP client sends, waits and retries. This module adds the platform's specifics: the meaning of its
+//! answers, and their text, kept until the caller asks for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use reqwest::header::{ACCEPT, HeaderValue};
 
 use super::problem::ProblemDetails;
 use crate::report::{Event, Reporter, Uploading};
@@ -18,8 +17,6 @@ use evidence_screen::Screen;
 
 /// The client's side of one platform.
 pub(super) struct Conversation {
-    /// `Authorization`, marked sensitive.
-    pub(super) authorization: HeaderValue,
     /// The maximum number of attempts per request.
     pub(super) attempts: u32,
     pub(super) screen: Screen,
@@ -62,13 +59,11 @@ impl Conversation {
 }
 
 impl Dialect for Conversation {
-    fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
-        request.headers.insert(AUTHORIZATION, self.authorization.clone());
+    fn prepare(&self, request: &mut Request) {
         let accepted = HeaderValue::from_static("application/json, application/problem+json");
         request.headers.insert(ACCEPT, accepted);
         let mut said = self.lock();
         *said = RequestLog { attempts: said.attempts + 1, refusal: None };
-        Ok(())
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
@@ -157,6 +152,7 @@ fn classify(status: u16, retry_after: Option<u64>) -> Class {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
     use super::*;

@@ -34,9 +34,7 @@ impl ApiKey {
 
     /// `Authorization: Bearer <key>`, marked sensitive so that no layer below prints it.
     pub(super) fn header(&self) -> Option<HeaderValue> {
-        let mut header = HeaderValue::from_str(&format!("Bearer {}", self.0.expose_secret())).ok()?;
-        header.set_sensitive(true);
-        Some(header)
+        evidence_http::bearer(self.0.expose_secret())
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use evidence_bundle::document::{RateLimitRecord, SourcePopulation, Warning};
-use evidence_bundle::text::Printable;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::evaluate::ControlResult;
@@ -13,9 +12,11 @@ use crate::finding::WorstFirst;
 use crate::observation::SourceName;
 use crate::origin::Origin;
 use crate::source::{ConnectError, Plan, Scope};
+use crate::waivers::Accepted;
 use evidence_http::{GivenUp, WaitReason};
 use evidence_rules::framework::{Control, Framework};
 use evidence_screen::Screen;
+use evidence_text::Safe;
 use evidence_view::Since;
 
 /// An event of a run.
@@ -32,8 +33,6 @@ pub enum Event<'a> {
     },
     /// The origins that credentials will go to, before the first request.
     Origins(&'a [Origin]),
-    /// A line for `--verbose`.
-    Debug(&'a str),
     /// A source passed its connection test.
     Connected {
         /// The source.
@@ -142,6 +141,8 @@ pub enum Event<'a> {
         results: &'a [ControlResult],
         /// The checks that did not pass.
         findings: &'a WorstFirst,
+        /// The waivers, if the run has a file of them.
+        waivers: Option<&'a Accepted>,
         /// The previous bundle, and what changed since.
         since: Option<&'a (String, Since)>,
         /// The command that shows every check.
@@ -179,6 +180,8 @@ pub enum Event<'a> {
     },
     /// Why the run does not end with 0, one line each. Other events have said the same at greater length.
     Incomplete(&'a [String]),
+    /// Why a gate given by `--fail-on` is not met.
+    Gate(&'a str),
     /// The plan of a collection.
     Planned {
         /// The framework that the rules belong to.
@@ -249,10 +252,10 @@ pub struct Tally {
 }
 
 /// Untrusted text, made safe to print.
-pub(super) fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> String {
-    let text = Printable(text).to_string();
+pub(super) fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> Safe {
+    let text = Safe::of(text);
     match screen.get() {
-        Some(screen) => screen.redact(&text).into_owned(),
+        Some(screen) => Safe::of(&screen.redact(text.as_str())),
         None => text,
     }
 }
@@ -262,7 +265,7 @@ pub trait Reporter: Send + Sync {
     /// Handles an event.
     fn event(&self, event: Event<'_>);
 
-    /// Whether the reporter prints [`Event::Debug`] and [`Event::Request`].
+    /// Whether the reporter prints [`Event::Request`].
     fn wants_debug(&self) -> bool;
 
     /// Sets the screen for every line from now on.

@@ -3,8 +3,8 @@
 //! Progress, warnings and errors go to stderr; output that a program can use goes to stdout. Every line first passes
 //! the screen, so that no verbosity prints a secret in a name or message.
 
+mod accepted;
 mod event;
-pub mod format;
 mod origins;
 mod plan;
 mod progress;

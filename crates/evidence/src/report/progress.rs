@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::observation::SourceName;
-use evidence_text::thousands;
+use evidence_text::{Safe, thousands};
 
 /// Without a terminal, progress is printed once per this many observations.
 const OBSERVATIONS_PER_LINE: u64 = 1_000;
@@ -31,7 +31,7 @@ struct SourceProgress {
     total: Option<u64>,
     done: bool,
     /// Lines waiting for this source's turn.
-    lines: Vec<String>,
+    lines: Vec<Safe>,
 }
 
 impl Progress {
@@ -48,7 +48,7 @@ impl Progress {
     }
 
     /// Returns the line if it is this source's turn; else keeps it.
-    pub(super) fn in_turn(&mut self, source: &str, line: String) -> Option<String> {
+    pub(super) fn in_turn(&mut self, source: &str, line: Safe) -> Option<Safe> {
         let first_waits = self.sources.iter().position(|progress| !progress.done).unwrap_or(0);
         let own = self.sources.iter().position(|progress| progress.source.id() == source);
         match own.filter(|own| *own > first_waits).and_then(|own| self.sources.get_mut(own)) {
@@ -61,7 +61,7 @@ impl Progress {
     }
 
     /// The lines that need not wait for earlier sources any more.
-    fn released(&mut self) -> Vec<String> {
+    fn released(&mut self) -> Vec<Safe> {
         let mut lines = Vec::new();
         for progress in &mut self.sources {
             lines.append(&mut progress.lines);
@@ -110,8 +110,8 @@ impl Progress {
     }
 
     /// Shows a wait in place of the source's bar; `false` if there is no bar.
-    pub(super) fn waits(&mut self, source: SourceName, text: &str) -> bool {
-        self.restyle(source, wait_style(), text)
+    pub(super) fn waits(&mut self, source: SourceName, text: &Safe) -> bool {
+        self.restyle(source, wait_style(), text.as_str())
     }
 
     /// The source continues. Its rate is measured anew, without the wait.
@@ -137,7 +137,7 @@ impl Progress {
     }
 
     /// Marks the source as done. Returns the lines of later sources that waited only for it.
-    pub(super) fn done(&mut self, source: SourceName) -> Vec<String> {
+    pub(super) fn done(&mut self, source: SourceName) -> Vec<Safe> {
         if let Some(progress) = self.of(source) {
             progress.done = true;
         }
@@ -150,7 +150,7 @@ impl Progress {
     }
 
     /// Stops all progress. Returns every line that was still waiting.
-    pub(super) fn stop(&mut self) -> Vec<String> {
+    pub(super) fn stop(&mut self) -> Vec<Safe> {
         self.sources.iter_mut().for_each(|progress| progress.done = true);
         if let Some(bars) = self.bars.take() {
             // Clearing fails only if the terminal is gone.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::event::{Event, Reporter, Uploading, safe};
+use super::event::{self, Event, Reporter, Uploading};
 use super::removed::removed;
 use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
@@ -18,6 +18,7 @@ use crate::console;
 use crate::observation::SourceName;
 use evidence_http::WaitReason;
 use evidence_screen::Screen;
+use evidence_text::safe;
 
 /// Prints the path of the bundle.
 #[derive(Default)]
@@ -34,9 +35,7 @@ impl Quiet {
         if reason == WaitReason::Pace || waits.insert(source, until) == Some(until) {
             return;
         }
-        // Ignore a closed pipe.
-        let line = wait_line(source, &wait_text(reason, until, left));
-        let _ = writeln!(console::stderr(), "{line}");
+        console::note(&safe!("{}\n", wait_line(source, &wait_text(reason, until, left))));
     }
 
     fn delivered(path: &Path) {
@@ -54,16 +53,18 @@ impl Reporter for Quiet {
             Quiet::delivered(path);
         } else if let Event::Incomplete(causes) = event {
             for cause in causes {
-                let text = safe(&self.screen, cause);
-                let _ = writeln!(console::stderr(), "{YELLOW}incomplete{YELLOW:#}: {text}");
+                let text = event::safe(&self.screen, cause);
+                console::note(&safe!("{YELLOW}incomplete{YELLOW:#}: {text}\n"; YELLOW, text));
             }
         } else if let Event::Removed { path, error } = event {
             // Nothing is removed without saying so.
-            let text = safe(&self.screen, &removed(path, error));
-            let _ = writeln!(console::stderr(), "{text}");
+            console::note(&safe!("{}\n", event::safe(&self.screen, &removed(path, error))));
+        } else if let Event::Gate(text) = event {
+            let text = event::safe(&self.screen, text);
+            console::note(&safe!("{YELLOW}gate{YELLOW:#}: {text}\n"; YELLOW, text));
         } else if let Event::Upload(Uploading::Note(text)) = event {
             // A script that expects an upload must learn that it does not happen.
-            let _ = writeln!(console::stderr(), "{text}");
+            console::note(&safe!("{}\n", event::safe(&self.screen, text)));
         }
     }
 

@@ -1,19 +1,17 @@
 //! The result of a run: the controls on stderr, the bundle and the next commands on stdout.
 
-use std::io::Write as _;
-
 use evidence_bundle::document::{SourcePopulation, Status};
 use evidence_view::{Since, scope, words};
 
-use super::format::filled;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW, of_status};
 use super::terminal::{State, Terminal};
 use crate::console;
 use crate::evaluate::ControlResult;
 use crate::finding::{Finding, WorstFirst};
+use crate::waivers::Accepted;
 use evidence_rules::framework::Control;
-use evidence_text::saturating_u64;
-use evidence_text::{bytes, counted, thousands};
+use evidence_text::shown::{bytes, counted, thousands};
+use evidence_text::{Safe, safe, saturating_u64};
 
 /// Wrap at the usual terminal width.
 const LINE_WIDTH: usize = 80;
@@ -30,14 +28,14 @@ impl Terminal {
         scopes: &[SourcePopulation],
         results: &[ControlResult],
         findings: &WorstFirst,
-        since: Option<&(String, Since)>,
-        show: &str,
+        (since, waivers): (Option<&(String, Since)>, Option<&Accepted>),
+        show: &Safe,
     ) {
         let mut state = self.state();
         self.section(&mut state, "Scope");
         for source in scopes {
             let sentence = self.safe(&scope::sentence(source));
-            self.line(&state, &format!("  {:<9} {sentence}", source.source));
+            self.line(&state, &safe!("  {:<9} {sentence}", self.safe(&source.source); sentence));
         }
         self.section(&mut state, "Controls");
         for result in results {
@@ -49,52 +47,61 @@ impl Terminal {
                 (counts.not_verifiable, "not verifiable"),
                 (counts.not_applicable, "not applicable"),
             ];
-            let parts: Vec<String> = parts
-                .iter()
-                .filter(|(n, _)| *n > 0)
-                .map(|(n, what)| format!("{} {what}", thousands(*n)))
-                .collect();
-            let detail = if parts.is_empty() { result.reason.code.to_string() } else { parts.join(", ") };
-            let line = format!(
+            let parts = parts.iter().filter(|(n, _)| *n > 0);
+            let waived = waivers.and_then(|waivers| waivers.of_control(result.control.id));
+            let parts = parts.map(|(n, what)| match waived {
+                Some((count, until)) if *what == "fail" => {
+                    safe!("{} fail ({} waived until {})", thousands(*n), thousands(count), Safe::of(until))
+                }
+                _ => safe!("{} {}", thousands(*n), *what),
+            });
+            let mut detail = Safe::joined(parts, ", ");
+            if detail.is_empty() {
+                detail = result.reason.code.into();
+            }
+            let line = safe!(
                 "  {:<6} {style}{word:<14}{style:#}  {:<32} {DIM}{detail}{DIM:#}",
-                result.control.id, result.control.title
+                result.control.id, result.control.title; style, word, DIM, detail
             );
             self.line(&state, &line);
+        }
+        if let Some(waivers) = waivers {
+            self.accepted(&mut state, waivers);
         }
         if let Some((name, since)) = since {
             self.since(&mut state, name, since);
         }
         self.findings(&mut state, findings, show);
-        self.line(&state, "");
+        self.line(&state, &Safe::default());
     }
 
     /// Prints what changed since the previous bundle.
     fn since(&self, state: &mut State, name: &str, since: &Since) {
         self.section(state, "Changes");
         for caution in &since.cautions {
-            self.line(state, &format!("  {YELLOW}{caution}{YELLOW:#}"));
+            self.line(state, &safe!("  {YELLOW}{}{YELLOW:#}", self.safe(caution); YELLOW));
         }
-        let text = format!("since {}: {}", self.safe(name), since.counts());
+        let text = self.safe(&format!("since {name}: {}", since.counts()));
         self.filled(state, "  ", &text);
         for new in &since.named {
-            self.line(state, &format!("  {RED}new{RED:#}  {}", self.safe(new)));
+            self.line(state, &safe!("  {RED}new{RED:#}  {}", self.safe(new); RED));
         }
         let unnamed = since.new.saturating_sub(saturating_u64(since.named.len()));
         if unnamed > 0 {
-            self.line(state, &format!("       {} more", thousands(unnamed)));
+            self.line(state, &safe!("       {} more", thousands(unnamed)));
         }
     }
 
     /// Prints this text on lines of the usual width.
-    fn filled(&self, state: &State, indent: &str, text: &str) {
+    pub(super) fn filled(&self, state: &State, indent: &'static str, text: &Safe) {
         let width = console::stderr_width().unwrap_or(LINE_WIDTH).min(LINE_WIDTH);
-        for line in filled(text, width.saturating_sub(indent.len())) {
-            self.line(state, &format!("{indent}{line}"));
+        for line in text.filled(width.saturating_sub(indent.len())) {
+            self.line(state, &safe!("{indent}{line}"; indent, line));
         }
     }
 
     /// Prints what to do about the worst groups of checks, and how to see the others.
-    fn findings(&self, state: &mut State, findings: &WorstFirst, show: &str) {
+    fn findings(&self, state: &mut State, findings: &WorstFirst, show: &Safe) {
         let (groups, remedies) = (findings.by_cause(), &findings.remedies);
         if groups.is_empty() {
             return;
@@ -105,60 +112,61 @@ impl Terminal {
             let severity = severity.map_or("", words::severity);
             let style = of_status(key.status);
             let unseen = if key.status == Status::NotVerifiable { "not verifiable: " } else { "" };
-            let title = words::reason(&key.reason);
-            let head =
-                format!("  {style}{severity:<8}{style:#}  {BOLD}{}  {unseen}{title}{BOLD:#}", key.control);
+            let (control, title) = (self.safe(&key.control), self.safe(&words::reason(&key.reason)));
+            let head = safe!(
+                "  {style}{severity:<8}{style:#}  {BOLD}{control}  {unseen}{title}{BOLD:#}";
+                style, severity, BOLD, control, unseen, title
+            );
             self.line(state, &head);
-            let names: Vec<String> =
-                subjects.iter().take(SUBJECTS_SHOWN).map(|subject| self.safe(subject)).collect();
-            let checks = if *count > 1 { format!("{} checks: ", thousands(*count)) } else { String::new() };
+            let named = subjects.iter().take(SUBJECTS_SHOWN).map(|subject| self.safe(subject));
+            let names = Safe::joined(named, ", ");
+            let checks = if *count > 1 { safe!("{} checks: ", thousands(*count)) } else { Safe::default() };
             let more = if subjects.len() > SUBJECTS_SHOWN { ", ..." } else { "" };
-            self.filled(state, DETAIL, &format!("{checks}{}{more}", names.join(", ")));
-            self.filled(state, DETAIL, remediation);
+            self.filled(state, DETAIL, &safe!("{checks}{names}{more}"; checks, names, more));
+            self.filled(state, DETAIL, &Safe::of(remediation));
             if let Some(page) = page {
-                self.line(state, &format!("{DETAIL}{}", self.safe(page)));
+                self.line(state, &safe!("{DETAIL}{}", self.safe(page); DETAIL));
             }
         }
         for (remedy, checks) in remedies {
             let text =
-                format!("{} repairs {} checks: `evidence show` prints it", remedy.title, thousands(*checks));
+                safe!("{} repairs {} checks: `evidence show` prints it", remedy.title, thousands(*checks));
             self.filled(state, "  ", &text);
         }
         let more = groups.len().saturating_sub(GROUPS_SHOWN);
         let unnamed = groups.iter().any(|group| group.subjects.len() > SUBJECTS_SHOWN);
         if more > 0 {
-            self.line(state, &format!("  {more} more: {show}"));
+            self.line(state, &safe!("  {more} more: {show}"; more, show));
         } else if unnamed || !remedies.is_empty() {
-            self.line(state, &format!("  all of it: {show}"));
+            self.line(state, &safe!("  all of it: {show}"; show));
         }
     }
 
     pub(super) fn delivered(
         &self,
-        files: &str,
-        [bundle_id, checksums_sha256]: [&str; 2],
+        files: &Safe,
+        [bundle_id, checksums_sha256]: [&Safe; 2],
         (size, artifacts): (u64, u64),
         controls: &[&'static Control],
         complete: bool,
-        next: (String, String),
+        next: (Safe, Safe),
     ) {
-        let mut out = console::stdout();
-        let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
-        let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
-        // Ignore a closed pipe.
-        let _ = writeln!(
-            out,
+        let controls = Safe::joined(controls.iter().map(|control| control.id.into()), " ");
+        let missing =
+            if complete { Safe::default() } else { safe!(", {YELLOW}incomplete{YELLOW:#}"; YELLOW) };
+        console::print(&safe!(
             "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n  \
-             bundle id {bundle_id}\n  list SHA-256 {checksums_sha256}",
+             bundle id {bundle_id}\n  list SHA-256 {checksums_sha256}\n",
             bytes(size),
-            counted(artifacts, "artifact", "artifacts"),
-        );
+            counted(artifacts, "artifact", "artifacts");
+            BOLD, files, controls, GREEN, missing, bundle_id, checksums_sha256
+        ));
         let mut state = self.state();
         if state.upload_intended {
             state.next = Some(next);
         } else {
             let (check, upload) = next;
-            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {check}\n  {upload}");
+            console::print(&safe!("\n{BOLD}Next{BOLD:#}\n  {check}\n  {upload}\n"; BOLD, check, upload));
         }
     }
 }

@@ -4,27 +4,27 @@
 //! is printed a few times and then counted; the bundle has every one.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use anstyle::Style;
 use evidence_bundle::document::RateLimitRecord;
 use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 
-use super::event::{Event, ObservationResult, Reporter, Tally, safe};
+use super::event::{self, Event, ObservationResult, Reporter, Tally};
 use super::origins;
 use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::removed::removed;
-use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
+use super::style::{BOLD, DIM, GREEN, RED, Style, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
 use crate::console;
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::{GivenUp, WaitReason};
 use evidence_screen::Screen;
-use evidence_text::{bytes, counted, thousands};
+use evidence_text::shown::{bytes, counted, thousands};
+use evidence_text::{Safe, safe};
 
 /// How many warnings of one kind are printed; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
@@ -48,15 +48,15 @@ pub(super) struct State {
     section: Option<&'static str>,
     progress: Progress,
     /// The number of warnings by source and kind.
-    kinds: BTreeMap<(String, String), u64>,
+    kinds: BTreeMap<(String, (&'static str, String)), u64>,
     /// Each source's wait as last printed: its end, and the minutes left.
     waits: BTreeMap<SourceName, (Timestamp, i64)>,
     /// Whether an upload follows: the next steps are then printed after it.
     pub(super) upload_intended: bool,
     /// The next steps: the commands that show the bundle, and the one that uploads it.
-    pub(super) next: Option<(String, String)>,
+    pub(super) next: Option<(Safe, Safe)>,
     /// The platform, as last printed.
-    pub(super) platform: Option<String>,
+    pub(super) platform: Option<Safe>,
     /// The progress bar of the upload.
     pub(super) sending: Option<ProgressBar>,
 }
@@ -77,15 +77,12 @@ impl Terminal {
     }
 
     /// Untrusted text, made safe to print.
-    pub(super) fn safe(&self, text: &str) -> String {
-        safe(&self.screen, text)
+    pub(super) fn safe(&self, text: &str) -> Safe {
+        event::safe(&self.screen, text)
     }
 
-    pub(super) fn line(&self, state: &State, line: &str) {
-        let write = || {
-            // Ignore a closed pipe; the run continues.
-            let _ = writeln!(console::stderr(), "{line}");
-        };
+    pub(super) fn line(&self, state: &State, line: &Safe) {
+        let write = || console::note(&safe!("{line}\n"; line));
         match &state.sending {
             Some(bar) => bar.suspend(write),
             None => state.progress.suspend(write),
@@ -96,20 +93,35 @@ impl Terminal {
         if state.section != Some(title) {
             let gap = if state.section.is_some() { "\n" } else { "" };
             state.section = Some(title);
-            self.line(state, &format!("{gap}{BOLD}{title}{BOLD:#}"));
+            self.line(state, &safe!("{gap}{BOLD}{title}{BOLD:#}"; gap, BOLD, title));
         }
     }
 
     /// `  codehost   warn   text`
-    pub(super) fn item(&self, state: &mut State, source: &str, style: Style, word: &str, text: &str) {
-        let line = format!("  {source:<9} {style}{word:<5}{style:#}  {text}");
+    pub(super) fn item(
+        &self,
+        state: &mut State,
+        source: &str,
+        style: Style,
+        word: &'static str,
+        text: &Safe,
+    ) {
+        let shown = Safe::of(source);
+        let line = safe!("  {shown:<9} {style}{word:<5}{style:#}  {text}"; shown, style, word, text);
         if let Some(line) = state.progress.in_turn(source, line) {
             self.line(state, &line);
         }
     }
 
-    fn kind(&self, state: &mut State, source: &str, style: Style, word: &str, code: &str, text: &str) {
-        let count = state.kinds.entry((source.to_string(), format!("{word} {code}"))).or_default();
+    fn kind(
+        &self,
+        state: &mut State,
+        source: &str,
+        style: Style,
+        (word, code): (&'static str, &str),
+        text: &Safe,
+    ) {
+        let count = state.kinds.entry((source.to_string(), (word, code.to_string()))).or_default();
         *count += 1;
         if self.verbose || *count <= SHOWN_PER_KIND {
             self.item(state, source, style, word, text);
@@ -121,12 +133,12 @@ impl Terminal {
         let kinds = std::mem::take(&mut state.kinds);
         let (own, others) = kinds.into_iter().partition(|((whose, _), _)| whose == source);
         state.kinds = others;
-        let own: BTreeMap<(String, String), u64> = own;
-        for ((_, kind), count) in own {
+        let own: BTreeMap<(String, (&'static str, String)), u64> = own;
+        for ((_, (word, code)), count) in own {
             if !self.verbose && count > SHOWN_PER_KIND {
-                let (word, code) = kind.split_once(' ').unwrap_or((&kind, ""));
-                let more = thousands(count - SHOWN_PER_KIND);
-                self.item(state, source, DIM, word, &format!("{more} more {code}; the bundle has them all"));
+                let (more, code) = (thousands(count - SHOWN_PER_KIND), self.safe(&code));
+                let text = safe!("{more} more {code}; the bundle has them all"; more, code);
+                self.item(state, source, DIM, word, &text);
             }
         }
     }
@@ -138,7 +150,7 @@ impl Terminal {
             Some(subject) => format!("{subject}: {}", warning.message),
             None => warning.message.clone(),
         };
-        self.kind(&mut state, source, YELLOW, "warn", &warning.code, &self.safe(&text));
+        self.kind(&mut state, source, YELLOW, ("warn", &warning.code), &self.safe(&text));
     }
 
     /// Adds one progress line per source, animated on a terminal.
@@ -168,7 +180,7 @@ impl Terminal {
                         source.id(),
                         DIM,
                         "file",
-                        &format!("{} {}", self.safe(path), bytes(size)),
+                        &safe!("{} {}", self.safe(path), bytes(size)),
                     );
                 }
             }
@@ -176,19 +188,19 @@ impl Terminal {
             | ObservationResult::Denied { warned: true, .. } => {}
             ObservationResult::Nothing { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
-                self.kind(&mut state, source.id(), YELLOW, "none", "not found", &text);
+                self.kind(&mut state, source.id(), YELLOW, ("none", "not found"), &text);
             }
             ObservationResult::Denied { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
-                self.kind(&mut state, source.id(), YELLOW, "deny", "not shown", &text);
+                self.kind(&mut state, source.id(), YELLOW, ("deny", "not shown"), &text);
             }
             ObservationResult::Excluded { path, rule } => {
-                let text = format!("{} left out: forbidden data (rule {rule})", self.safe(path));
+                let text = self.safe(&format!("{path} left out: forbidden data (rule {rule})"));
                 self.item(&mut state, source.id(), RED, "drop", &text);
             }
             ObservationResult::Failed(message) => {
                 let text = self.safe(&format!("{subject}: {message}"));
-                self.kind(&mut state, source.id(), RED, "error", "errors", &text);
+                self.kind(&mut state, source.id(), RED, ("error", "errors"), &text);
             }
         }
     }
@@ -196,7 +208,7 @@ impl Terminal {
     fn answered(&self, source: SourceName) {
         let mut state = self.state();
         if let Some(text) = state.progress.answered(source) {
-            self.item(&mut state, source.id(), DIM, "", &text);
+            self.item(&mut state, source.id(), DIM, "", &Safe::of(&text));
         }
     }
 
@@ -250,24 +262,23 @@ impl Terminal {
         let mut state = self.state();
         state.progress.asked(source);
         self.suppressed(&mut state, source.id());
-        let mut parts = vec![format!("{} collected", thousands(tally.collected))];
+        let mut parts = vec![safe!("{} collected", thousands(tally.collected))];
         let rest = [
             (tally.excluded, "left out"),
             (tally.not_found, "not found"),
             (tally.denied, "not visible"),
             (tally.failed, "failed"),
         ];
-        parts
-            .extend(rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", thousands(*n))));
+        let rest = rest.iter().filter(|(n, _)| *n > 0);
+        parts.extend(rest.map(|(n, what)| safe!("{} {}", thousands(*n), *what)));
         let (style, word) = if tally.failed > 0 { (RED, "part") } else { (GREEN, "done") };
-        self.item(&mut state, source.id(), style, word, &parts.join(", "));
-        let limit =
-            rate_text(rate).map_or_else(|| "no rate limit".to_string(), |text| format!("rate limit: {text}"));
+        self.item(&mut state, source.id(), style, word, &Safe::joined(parts, ", "));
+        let limit = rate_text(rate).map_or("no rate limit".into(), |text| safe!("rate limit: {text}"; text));
         let free = match revalidated {
-            0 => String::new(),
-            answers => format!(", {} unchanged and free", thousands(answers)),
+            0 => Safe::default(),
+            answers => safe!(", {} unchanged and free", thousands(answers)),
         };
-        let text = format!("{}{free}; {limit}", counted(requests, "request", "requests"));
+        let text = safe!("{}{free}; {limit}", counted(requests, "request", "requests"); free, limit);
         self.item(&mut state, source.id(), DIM, "", &text);
         let lines = state.progress.done(source);
         lines.iter().for_each(|line| self.line(&state, line));
@@ -279,30 +290,26 @@ impl Reporter for Terminal {
         match event {
             Event::Configured { path, framework, controls } => {
                 let mut state = self.state();
-                let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
+                let controls = Safe::joined(controls.iter().map(|control| control.id.into()), " ");
                 let version = env!("CARGO_PKG_VERSION");
-                self.line(&state, &format!("{BOLD}evidence {version}{BOLD:#}  {}  {controls}", framework.id));
+                self.line(&state, &safe!(
+                    "{BOLD}evidence {version}{BOLD:#}  {}  {controls}", framework.id; BOLD, version, controls
+                ));
                 if self.verbose {
                     self.item(
                         &mut state,
                         "config",
                         DIM,
                         "debug",
-                        &format!("{} is valid", self.safe(&path.display().to_string())),
+                        &safe!("{} is valid", self.safe(&path.display().to_string())),
                     );
                 }
-                self.line(&state, "");
+                self.line(&state, &Safe::default());
             }
             Event::Origins(origins) => {
                 let mut state = self.state();
                 self.section(&mut state, CREDENTIALS);
                 origins::lines(origins).iter().for_each(|line| self.line(&state, &self.safe(line)));
-            }
-            Event::Debug(text) => {
-                if self.verbose {
-                    let mut state = self.state();
-                    self.item(&mut state, "", DIM, "debug", &self.safe(text));
-                }
             }
             Event::Connected { source, organization, api_url, identity, rate_limit } => {
                 let mut state = self.state();
@@ -310,7 +317,7 @@ impl Reporter for Terminal {
                 let text = format!("{organization} at {api_url}, {identity}");
                 self.item(&mut state, source.id(), GREEN, "ok", &self.safe(&text));
                 if let Some(text) = rate_text(rate_limit) {
-                    self.item(&mut state, source.id(), DIM, "", &format!("rate limit: {text}"));
+                    self.item(&mut state, source.id(), DIM, "", &safe!("rate limit: {text}"; text));
                 }
             }
             Event::Warning(warning) => self.warning(warning),
@@ -351,8 +358,8 @@ impl Reporter for Terminal {
                 self.collected(source, tally, (requests, revalidated), rate_limit);
             }
             Event::Stopped => self.stopped(),
-            Event::Judged { scopes, results, findings, since, show } => {
-                self.judged(scopes, results, findings, since, &self.safe(show));
+            Event::Judged { scopes, results, findings, waivers, since, show } => {
+                self.judged(scopes, results, findings, (since, waivers), &self.safe(show));
             }
             Event::Delivered {
                 path,
@@ -369,28 +376,23 @@ impl Reporter for Terminal {
                 let mut files = self.safe(&path.display().to_string());
                 if let Some(signature) = signature {
                     let signature = self.safe(&signature.display().to_string());
-                    files.push_str(&format!("\n  {signature}  {DIM}(detached signature, OpenSSH){DIM:#}"));
+                    let note = "(detached signature, OpenSSH)";
+                    files.push(&safe!("\n  {signature}  {DIM}{note}{DIM:#}"; signature, DIM, note));
                 }
-                let next = (check.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
-                self.delivered(
-                    &files,
-                    [bundle_id, checksums_sha256],
-                    (bytes, artifacts),
-                    controls,
-                    complete,
-                    next,
-                );
+                let check = Safe::joined(check.map(|command| self.safe(command)), "\n  ");
+                let next = (check, self.safe(upload));
+                let names = [&self.safe(bundle_id), &self.safe(checksums_sha256)];
+                self.delivered(&files, names, (bytes, artifacts), controls, complete, next);
             }
             Event::Incomplete(_) => {}
+            Event::Gate(text) => self.gate(text),
             Event::Removed { path, error } => {
                 let text = self.safe(&removed(path, error));
                 self.line(&self.state(), &text);
             }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);
-                let text = plan::text(framework, plans, missing, max_size_bytes, now, &safe);
-                // Ignore a closed pipe.
-                let _ = console::stdout().write_all(text.as_bytes());
+                console::print(&plan::text(framework, plans, missing, max_size_bytes, now, &safe));
             }
             Event::Upload(event) => self.uploading(&event),
         }

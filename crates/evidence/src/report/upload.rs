@@ -1,9 +1,7 @@
 //! Normal output of an upload: progress on stderr, the result on stdout.
 
-use std::io::Write as _;
 use std::path::Path;
 
-use evidence_bundle::text::Printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::event::{LocalResult, Uploading};
@@ -11,7 +9,8 @@ use super::style::{BOLD, DIM, GREEN, YELLOW};
 use super::terminal::{State, Terminal};
 use super::wait::again_text;
 use crate::console;
-use evidence_text::bytes;
+use evidence_text::shown::bytes;
+use evidence_text::{Safe, safe};
 
 impl Terminal {
     pub(super) fn uploading(&self, event: &Uploading<'_>) {
@@ -32,11 +31,11 @@ impl Terminal {
                 state.platform = Some(text);
             }
             Uploading::Signer { key, known: true } => {
-                let text = format!("trusts the signing key {key}");
+                let text = self.safe(&format!("trusts the signing key {key}"));
                 self.item(&mut state, "platform", GREEN, "ok", &text);
             }
             Uploading::Signer { key, known: false } => {
-                let text = format!("does not report whether it trusts the signing key {key}");
+                let text = self.safe(&format!("does not report whether it trusts the signing key {key}"));
                 self.item(&mut state, "platform", YELLOW, "note", &text);
             }
             Uploading::Sending(size) if self.is_terminal => {
@@ -49,7 +48,7 @@ impl Terminal {
                 state.sending = Some(bar);
             }
             Uploading::Sending(size) => {
-                self.item(&mut state, "platform", DIM, "", &format!("sending {}", bytes(*size)));
+                self.item(&mut state, "platform", DIM, "", &safe!("sending {}", bytes(*size)));
             }
             Uploading::Sent(sent) => state.sending.iter().for_each(|bar| bar.set_position(*sent)),
             Uploading::SendingOver => {
@@ -69,13 +68,12 @@ impl Terminal {
                 // An empty line separates this from the bundle's lines on stdout, if any.
                 let gap = if state.upload_intended { "\n" } else { "" };
                 if !state.upload_intended {
-                    self.line(&state, "");
+                    self.line(&state, &Safe::default());
                 }
-                // Ignore a closed pipe.
-                let _ = writeln!(
-                    console::stdout(),
-                    "{gap}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}",
-                );
+                console::print(&safe!(
+                    "{gap}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}\n";
+                    gap, BOLD, url, line, GREEN
+                ));
             }
             Uploading::Unanswered(text) => {
                 self.section(&mut state, "Platform");
@@ -88,8 +86,8 @@ impl Terminal {
             Uploading::Over { uploaded, kept } => {
                 let next = state.next.take().filter(|_| *kept);
                 if let Some((check, upload)) = next {
-                    let upload = if *uploaded { String::new() } else { format!("\n  {upload}") };
-                    let _ = writeln!(console::stdout(), "\n{BOLD}Next{BOLD:#}\n  {check}{upload}");
+                    let upload = if *uploaded { Safe::default() } else { safe!("\n  {upload}"; upload) };
+                    console::print(&safe!("\n{BOLD}Next{BOLD:#}\n  {check}{upload}\n"; BOLD, check, upload));
                 }
             }
         }
@@ -98,19 +96,19 @@ impl Terminal {
     fn checked(&self, state: &mut State, bundle: &Path, size: u64, found: LocalResult<'_>) {
         let name = bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy();
         self.section(state, "Platform");
-        let name = self.safe(&Printable(&name).to_string());
+        let name = self.safe(&name);
         let (style, word, text) = match found {
             LocalResult::Verified { trusted_by, complete } => {
                 let missing = if complete { "" } else { "; marked incomplete" };
-                (GREEN, "ok", format!("verified, trusted by {}{missing}", self.safe(trusted_by)))
+                (GREEN, "ok", safe!("verified, trusted by {}{missing}", self.safe(trusted_by); missing))
             }
             LocalResult::NotAuthenticated => {
-                (YELLOW, "warn", "intact, not authenticated: no trusted key was given".to_string())
+                (YELLOW, "warn", "intact, not authenticated: no trusted key was given".into())
             }
             LocalResult::NotVerified => {
-                (YELLOW, "warn", "not verified here (upload.verify_before_upload)".to_string())
+                (YELLOW, "warn", "not verified here (upload.verify_before_upload)".into())
             }
         };
-        self.item(state, "local", style, word, &format!("{name}, {}, {text}", bytes(size)));
+        self.item(state, "local", style, word, &safe!("{name}, {}, {text}", bytes(size); name, text));
     }
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::format::duration;
 use super::style::YELLOW;
 use crate::observation::SourceName;
 use evidence_http::WaitReason;
+use evidence_text::shown::duration;
+use evidence_text::{Safe, safe};
 
 /// Rounded up, since "0 s" is not a wait.
 pub(super) fn whole_seconds(left: SignedDuration) -> SignedDuration {
@@ -15,13 +16,13 @@ pub(super) fn whole_seconds(left: SignedDuration) -> SignedDuration {
 }
 
 /// `HTTP 502; attempt 2 of 5, retry in 4 s`
-pub(super) fn again_text(text: &str, attempt: u32, of: u32, wait: Duration) -> String {
+pub(super) fn again_text(text: &Safe, attempt: u32, of: u32, wait: Duration) -> Safe {
     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
-    format!("{text}; attempt {attempt} of {of}, retry in {}", duration(whole_seconds(wait)))
+    safe!("{text}; attempt {attempt} of {of}, retry in {}", duration(whole_seconds(wait).as_secs()); text, attempt, of)
 }
 
 /// `waiting 12 min 05 s until 14:30:00Z: the host asked for a pause`
-pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> String {
+pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> Safe {
     let what = match reason {
         WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
         WaitReason::SecondaryLimit => "the host asked for a pause",
@@ -29,10 +30,11 @@ pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDurati
         WaitReason::Throttled => "the host asks for fewer requests",
         WaitReason::Pace => "this minute's requests are used up",
     };
-    format!("waiting {} until {}: {what}", duration(whole_seconds(left)), until.strftime("%H:%M:%SZ"))
+    let until = Safe::of(&until.strftime("%H:%M:%SZ").to_string());
+    safe!("waiting {} until {until}: {what}", duration(whole_seconds(left).as_secs()); until, what)
 }
 
 /// The line of a wait, where no bar shows it.
-pub(super) fn wait_line(source: SourceName, text: &str) -> String {
-    format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text} (Ctrl-C stops)", source.id(), "wait")
+pub(super) fn wait_line(source: SourceName, text: &Safe) -> Safe {
+    safe!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text} (Ctrl-C stops)", source.id(), "wait"; YELLOW, text)
 }

@@ -32,13 +32,13 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use self::place::{Place, Remedy};
+use crate::config::controls::Applied;
 use crate::env::Env;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;
 use evidence_http::{Asked, GivenUp};
 use evidence_rules::SourceRules;
-use evidence_rules::framework::Control;
 use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
 use evidence_settings::declare::Key;
@@ -70,14 +70,12 @@ pub struct SourceKind {
     pub page: fn(&Place<'_>) -> Option<String>,
     /// The one change that repairs many checks of a rule and a reason.
     pub remedy: fn(&Place<'_>, &str) -> Option<Remedy>,
-    /// Decodes its section of the configuration. The list holds the rules required by the top-level `controls`, if
-    /// valid.
+    /// Decodes its section of the configuration.
     pub(crate) decode: Decode,
 }
 
 /// See [`SourceKind::decode`].
-pub(crate) type Decode =
-    fn(&mut Decoder<'_, '_>, &Fields, Option<&[&'static Control]>) -> Option<Arc<dyn Configured>>;
+pub(crate) type Decode = fn(&mut Decoder<'_, '_>, &Fields, &Applied<'_>) -> Option<Arc<dyn Configured>>;
 
 /// A configured source: its section in a valid configuration.
 pub trait Configured: Any + fmt::Debug + Send + Sync {

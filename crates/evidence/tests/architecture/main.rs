@@ -48,6 +48,48 @@ fn no_modules_import_each_other_in_a_circle() {
     assert!(found.is_empty(), "{} circles\n{}", found.len(), found.join("\n"));
 }
 
+/// The client of all hosts knows none of them: what differs is in a dialect, a credential or a call.
+#[test]
+fn the_http_crate_names_no_host() {
+    const WORDS: [&str; 16] = [
+        "github",
+        "gitlab",
+        "bitbucket",
+        "aws",
+        "amazon",
+        "google",
+        "azure",
+        "okta",
+        "codehost",
+        "cloud",
+        "organization",
+        "repositor",
+        "x-amz",
+        "ghs_",
+        "workspace",
+        "installation",
+    ];
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../evidence-http");
+    let mut open = vec![directory.join("src"), directory.join("tests")];
+    let mut found = Vec::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap().to_lowercase();
+        for (number, line) in text.lines().enumerate() {
+            found.extend(
+                WORDS
+                    .iter()
+                    .filter(|word| line.contains(**word))
+                    .map(|word| format!("{}:{}: {word}", path.display(), number + 1)),
+            );
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn every_dependency_has_a_reason() {
     generated::generated("CONTRIBUTING.md", &[("dependencies", dependencies::reasons())]);

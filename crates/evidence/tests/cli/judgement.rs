@@ -425,3 +425,60 @@ fn other_facts_have_other_verdicts() {
         other.agree().verdict().unwrap_or_else(|failure| panic!("{rule}: {failure}"));
     }
 }
+
+/// The numbers that the rules judge by, forged with the key.
+#[test]
+fn no_forged_setting_is_verified() {
+    let honest = Forged::sample();
+    // (rule, setting, a stricter value, the text of the default, that of the value)
+    let table = [
+        ("password-policy", "minimum_length", 20, "at least 8 characters", "at least 20 characters"),
+        ("log-retention", "minimum_days", 500, "at least 90 days", "at least 500 days"),
+        (
+            "branch-protection",
+            "approvals",
+            2,
+            "at least 1 approving review,",
+            "at least 2 approving reviews,",
+        ),
+    ];
+    let names =
+        table.iter().map(|(rule, name, ..)| (*rule, *name)).collect::<std::collections::BTreeSet<_>>();
+    let declared = evidence_rules::rules().flat_map(|rule| rule.settings);
+    assert_eq!(names, declared.map(|setting| (setting.rule, setting.name)).collect());
+    let edited = |rule: &str, edit: &dyn Fn(&mut Value)| {
+        let mut forged = honest.clone();
+        forged.edit(SCOPE, |scope| {
+            let rules = scope["rules"].as_array_mut().unwrap().iter_mut();
+            rules.filter(|record| record["code"] == rule).for_each(edit);
+        });
+        forged
+    };
+    for (rule, name, value, default, stricter) in table {
+        let text = |record: &Value| json!(record["expected"].as_str().unwrap().replace(default, stricter));
+        // A value without its sentence, and a sentence without its value.
+        let forged = edited(rule, &|record| record["settings"] = json!({name: value}));
+        assert_eq!(forged.judged(), Some(Reason::JudgementDiffers), "{rule}");
+        let forged = edited(rule, &|record| record["expected"] = text(record));
+        assert_eq!(forged.judged(), Some(Reason::JudgementDiffers), "{rule}");
+        // Values that no configuration can have.
+        for wrong in [json!({name: 0}), json!({name: 1_000_000}), json!({"made_up": 9})] {
+            let forged = edited(rule, &|record| record["settings"] = wrong.clone());
+            assert_eq!(forged.judged(), Some(Reason::JudgementDiffers), "{rule} {wrong}");
+        }
+        // Both, with the verdicts of the default.
+        let mut forged = edited(rule, &|record| {
+            record["expected"] = text(record);
+            record["settings"] = json!({name: value});
+        });
+        assert_eq!(forged.judged(), Some(Reason::JudgementDiffers), "{rule}");
+        forged.edit(NORMALIZED, |normalized| {
+            for control in normalized["controls"].as_array_mut().unwrap() {
+                if let Some(expected) = control["expected"].get_mut(rule) {
+                    *expected = json!(expected.as_str().unwrap().replace(default, stricter));
+                }
+            }
+        });
+        assert_eq!(forged.agree().refused(rule), Reason::JudgementDiffers);
+    }
+}

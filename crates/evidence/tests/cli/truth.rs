@@ -376,6 +376,7 @@ impl Clouds {
 fn account(deny: &str) -> Cloud {
     let user = "arn:aws:iam::123456789012:user/evidence";
     let actions = [
+        "organizations:ListAccounts",
         "ec2:DescribeRegions",
         "iam:GetAccountPasswordPolicy",
         "iam:GetAccountSummary",

@@ -487,6 +487,10 @@ fn several_bundles_at_once() {
     assert_eq!(json(&unknown)["bundles"][1]["verdict"], "not_judged");
     insta::assert_snapshot!("several_shown", run(&lab, "show", &["two"]).exits(0).shown());
     run(&lab, "show", &["--format", "csv", "two"]).exits(1).says("one bundle");
+    // A gate holds for each bundle, and an error counts more than the gate.
+    run(&lab, "show", &["--fail-on", "fail", "two"]).exits(8);
+    run(&lab, "show", &["--fail-on", "fail", first, "bad.tar.gz"]).exits(7);
+    run(&lab, "show", &["--fail-on", "fail", first, "nowhere.tar.gz"]).exits(1);
     let draw = ["--from", "checks", "--count", "2", "--seed", "s", "two"];
     let found = json(&run(&lab, "sample", &[&["--format", "json"][..], &draw].concat()).exits(0));
     let ids: Vec<_> = found["bundles"].as_array().unwrap().iter().map(|one| &one["bundle_id"]).collect();

@@ -77,9 +77,9 @@ fn every_account_is_read_with_its_role() {
     let (discovered, in_scope, observations, text) = collected.population.clone().unwrap();
     assert_eq!((discovered, in_scope, observations), (Some(6 + 3 * 17 + 3), 6, collected.observed));
     assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
-    // The caller's identity; then, for each account: the role, the policy, the summary, the enabled regions, trails and log groups of each
+    // The caller's identity and its organization; then, for each account: the role, the policy, the summary, the enabled regions, trails and log groups of each
     // region, the status in both.
-    assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 1 + 1 + 2 + 2 + 2));
+    assert_eq!(collected.account.requests, 1 + 1 + 3 * (1 + 1 + 1 + 1 + 2 + 2 + 2));
     assert_eq!(collected.plan.requests_maximum, collected.account.requests);
     assert_eq!(collected.plan.artifact_count(), 18);
     assert!(server.violations().is_empty());

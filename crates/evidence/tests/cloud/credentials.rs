@@ -121,10 +121,10 @@ fn a_wrong_clock_is_corrected_from_the_answer_and_reported() {
         let collected = collect_from(&server.url(), &setup, false).unwrap();
         assert_eq!((collected.failed.len(), collected.names().len()), (0, 7), "{:?}", collected.failed);
         assert_eq!(collected.warned(), ["clock_skewed"]);
-        // One retry for each of the policy, the summary, the enabled regions and, in every region, the trails and log groups; then the status in
+        // One retry for each of the accounts, the policy, the summary, the enabled regions and, in every region, the trails and log groups; then the status in
         // each region.
-        assert_eq!(collected.account.retries, 9);
-        assert_eq!(collected.account.requests, 1 + 2 * 9 + 3);
+        assert_eq!(collected.account.retries, 10);
+        assert_eq!(collected.account.requests, 1 + 2 * 10 + 3);
     }
     // A wrong secret stays wrong with any clock: the tool retries only once.
     let server = good().serve().unwrap();
@@ -166,7 +166,7 @@ fn a_role_is_assumed_with_its_external_id() {
     assert_eq!(collected.identity, "arn:aws:sts::123456789012:assumed-role/evidence/evidence");
     let asked = asked(&server);
     assert_eq!((asked["sts:AssumeRole"], asked["sts:GetCallerIdentity"]), (1, 1));
-    assert_eq!(collected.account.requests, 8);
+    assert_eq!(collected.account.requests, 9);
     assert!(server.violations().is_empty());
     assert_eq!(collected.of("password-policy")[0].0, ACCOUNT);
 }

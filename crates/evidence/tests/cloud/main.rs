@@ -47,7 +47,8 @@ const ACCOUNT: &str = "123456789012";
 const KEY: &str = "AKIDSANDBOX";
 const SECRET: &str = "not-a-real-secret-access-key";
 const USER: &str = "arn:aws:iam::123456789012:user/evidence";
-const PERMISSIONS: [&str; 7] = [
+const PERMISSIONS: [&str; 8] = [
+    "organizations:ListAccounts",
     "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",
@@ -60,6 +61,7 @@ const PERMISSIONS: [&str; 7] = [
 /// An account that passes every check, and a user who may read it.
 fn good() -> Cloud {
     Cloud::new(ACCOUNT)
+        .organization_account(ACCOUNT, "ACTIVE")
         .principal(Principal::user(KEY, SECRET, USER).allow(PERMISSIONS))
         .password_policy(PasswordPolicy::new(14))
         .trail(Trail::new("main", "eu-central-1").multi_region(true).validation(true))

@@ -79,10 +79,11 @@ fn nothing_is_asked_twice_and_nothing_but_what_is_documented() {
         ("iam:GetAccountPasswordPolicy", 1),
         ("iam:GetAccountSummary", 1),
         ("logs:DescribeLogGroups", 2),
+        ("organizations:ListAccounts", 1),
         ("sts:GetCallerIdentity", 1),
     ];
     assert_eq!(asked.iter().map(|(action, times)| (action.as_str(), *times)).collect::<Vec<_>>(), expected);
-    assert_eq!(collected.account.requests, 10);
+    assert_eq!(collected.account.requests, 11);
     assert!(server.violations().is_empty());
     let documented: Vec<&str> = evidence::source::aws::KIND.calls.iter().map(|call| call.name).collect();
     for request in server.requests() {
@@ -103,7 +104,7 @@ fn with_one_control_only_its_calls_are_made() {
     assert_eq!(collected.names(), ["account_summary.json", "password_policy.json"]);
     assert_eq!(collected.population, Some((Some(1), 0, 1, String::new())));
     assert_eq!(collected.observed, 1);
-    assert_eq!(asked(&server).len(), 3);
+    assert_eq!(asked(&server).len(), 4);
     server.clear_log();
     let collected = collect(&server, &["regions: [eu-central-1, us-east-1]", "controls: [CC7.2]"]);
     assert_eq!(collected.of("password-policy"), []);

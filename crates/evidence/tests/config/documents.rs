@@ -97,4 +97,5 @@ fn the_documentation_is_in_step() {
     let parts =
         [("keys", reference()), ("found", found_reference()), ("template", template), ("errors", errors)];
     crate::generated::generated("docs/configuration.md", &parts);
+    crate::generated::generated("docs/waivers.md", &[("keys", evidence::waivers::reference())]);
 }

@@ -198,13 +198,18 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 path: _,
                 file_sha256: _,
                 prepared_by,
+                cadence,
+                waivers,
                 framework,
                 controls,
+                settings,
                 sources,
                 bundle,
                 upload,
             } = config;
-            format!("{prepared_by:?} {framework:?} {controls:?} {sources:?} {bundle:?} {upload:?}")
+            format!(
+                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+            )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");
         tried += 1;

@@ -238,7 +238,7 @@ pub(crate) fn run_on(
     let collection = collection?;
     let results = assemble::judge(&config, &collection);
     assemble::normalized(&mut spool, &config, &collection, &results).unwrap();
-    assemble::hints(&mut spool, config.framework, &collection).unwrap();
+    assemble::hints(&mut spool, &config, &collection).unwrap();
     let reader = spool.reader().unwrap();
     let mut files = BTreeMap::new();
     for item in reader.items() {

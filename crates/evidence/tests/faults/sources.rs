@@ -21,6 +21,7 @@ const ADMIN: &str = "auditor@acme.example";
 /// The cloud's calls. The first is the connection test.
 const CLOUD: &[&str] = &[
     "sts:GetCallerIdentity",
+    "organizations:ListAccounts",
     "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",
@@ -43,6 +44,7 @@ const WORKSPACE: &[&str] = &[
 /// An account in which some checks pass and some fail.
 fn cloud() -> Cloud {
     let permissions = [
+        "organizations:ListAccounts",
         "ec2:DescribeRegions",
         "iam:GetAccountPasswordPolicy",
         "iam:GetAccountSummary",

@@ -31,7 +31,8 @@ impl Repeated {
             .iter()
             .map(|rule| {
                 json!({"code": rule.code, "version": rule.version, "source": name, "kind": rule.kind, "control": "C",
-                    "expected": "", "reads": "", "not_checked": ""})
+                    "settings": config.settings.changed(rule), "expected": rule.expectation(&config.settings),
+                    "reads": "", "not_checked": ""})
             })
             .collect();
         let scope = json!({"schema_version": "1.0", "framework": "soc2_type1", "organization": "acme",

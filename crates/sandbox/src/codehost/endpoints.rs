@@ -2,12 +2,13 @@
 
 use super::access::{Who, partial_results, policy};
 use super::paging::Page;
+use super::part::Asked;
 use super::reply::{Reply, docs};
 use super::routes::{OrganizationPath, Part, RepositoryPath, Route};
 use super::version::{VERSIONS, version};
 use super::world::{Order, RepositoryLookup, World};
 use super::{Endpoint, Organization, Repository};
-use super::{codeowners, contents, organization_body, protection_body, repository_body, ruleset_body};
+use super::{contents, organization_body, repository_body};
 use crate::json;
 use crate::server::Call;
 use bytes::Bytes;
@@ -156,12 +157,8 @@ fn part_of(
 ) -> Result<Reply, Reply> {
     let (documentation, endpoint) = match part {
         Part::Itself => (docs::REPOSITORY, Some(Endpoint::Repository)),
-        Part::Branch(_) => (docs::BRANCH, Some(Endpoint::Branch)),
-        Part::Protection(_) => (docs::PROTECTION, Some(Endpoint::Protection)),
-        Part::Rules(_) => (docs::RULES, Some(Endpoint::Rules)),
-        Part::Ruleset(_) => (docs::RULESET, Some(Endpoint::Ruleset)),
+        Part::Known(known, _) => (known.documentation, known.refused_as),
         Part::Contents(_) | Part::ContentsSlash => (docs::CONTENTS, Some(Endpoint::Contents)),
-        Part::CodeownersErrors => (docs::CODEOWNERS, Some(Endpoint::CodeownersErrors)),
         Part::Nothing => (docs::REST, None),
     };
     let (repository, organization) = match find(world, who, place, documentation) {
@@ -182,7 +179,7 @@ fn part_of(
     if let Some((status, message)) = endpoint.and_then(|endpoint| repository.refusals.get(&endpoint)) {
         return Err(Reply::error(*status, message, documentation));
     }
-    let newer = matches!(part, Part::Rules(_) | Part::Ruleset(_) | Part::CodeownersErrors);
+    let newer = matches!(part, Part::Known(known, _) if known.newer);
     if world.host.old_server && newer {
         return Err(Reply::not_found(docs::REST));
     }
@@ -194,13 +191,10 @@ fn part_of(
                 repository_body::full(o, world, organization, &repository, who, new);
             })))
         }
-        Part::Protection(branch) => {
-            protection_body::protection(world, organization, &repository, branch, who)
+        Part::Known(known, parameter) => {
+            let repository = &*repository;
+            (known.answer)(&Asked { world, organization, repository, who, call, parameter })
         }
-        Part::Branch(branch) => protection_body::branch(world, organization, &repository, branch, who),
-        Part::Rules(branch) => ruleset_body::rules(world, organization, &repository, branch, who, call),
-        Part::Ruleset(id) => ruleset_body::ruleset(world, organization, &repository, id, who, call),
-        Part::CodeownersErrors => codeowners::errors(&repository, who, call),
         Part::Contents(path) => contents::contents(world, &repository, path, who, call),
         Part::ContentsSlash => {
             let target = format!("{}{}", call.origin, call.path_and_query.trim_end_matches('/'));

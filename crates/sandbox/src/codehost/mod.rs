@@ -4,7 +4,6 @@
 //! mark texts and rules of the real host that are not known for certain.
 
 mod access;
-mod codeowners;
 mod contents;
 mod endpoints;
 mod file;
@@ -15,16 +14,16 @@ mod live;
 mod organization;
 mod organization_body;
 mod paging;
+mod part;
+mod parts;
 mod permission;
 mod protection;
-mod protection_body;
 mod quota;
 mod reply;
 mod repository;
 mod repository_body;
 mod routes;
 mod ruleset;
-mod ruleset_body;
 mod state;
 mod token;
 mod version;

@@ -91,16 +91,6 @@ pub(super) mod docs {
         "https://docs.github.com/rest/repos/repos#list-organization-repositories";
     pub(in crate::codehost) const REPOSITORY: &str =
         "https://docs.github.com/rest/repos/repos#get-a-repository";
-    pub(in crate::codehost) const PROTECTION: &str =
-        "https://docs.github.com/rest/branches/branch-protection#get-branch-protection";
-    pub(in crate::codehost) const BRANCH: &str =
-        "https://docs.github.com/rest/branches/branches#get-a-branch";
-    pub(in crate::codehost) const RULES: &str =
-        "https://docs.github.com/rest/repos/rules#get-rules-for-a-branch";
-    pub(in crate::codehost) const RULESET: &str =
-        "https://docs.github.com/rest/repos/rules#get-a-repository-ruleset";
-    pub(in crate::codehost) const CODEOWNERS: &str =
-        "https://docs.github.com/rest/repos/repos#list-codeowners-errors";
     pub(in crate::codehost) const CONTENTS: &str =
         "https://docs.github.com/rest/repos/contents#get-repository-content";
     pub(in crate::codehost) const USER: &str =

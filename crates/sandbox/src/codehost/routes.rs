@@ -1,5 +1,7 @@
 //! Maps a path to an endpoint. Paths are split before decoding, so `%2F` stays inside a branch's name.
 
+use super::part;
+use super::parts::PARTS;
 use percent_encoding::percent_decode_str;
 
 /// An endpoint.
@@ -32,11 +34,8 @@ pub(super) enum RepositoryPath {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Itself,
-    Branch(String),
-    Protection(String),
-    Rules(String),
-    Ruleset(String),
-    CodeownersErrors,
+    /// An endpoint with a file of its own, and the parameter of its path.
+    Known(&'static part::Part, String),
     Contents(String),
     /// Contents with a trailing slash, which redirects.
     ContentsSlash,
@@ -86,11 +85,7 @@ impl Route {
             Self::OrganizationRepositories(_) => "repositories",
             Self::Repository(_, part) => match part {
                 Part::Itself => "repository",
-                Part::Branch(_) => "branch",
-                Part::Protection(_) => "protection",
-                Part::Rules(_) => "rules",
-                Part::Ruleset(_) => "ruleset",
-                Part::CodeownersErrors => "codeowners_errors",
+                Part::Known(known, _) => known.name,
                 Part::Contents(_) | Part::ContentsSlash => "contents",
                 Part::Nothing => "nothing",
             },
@@ -115,12 +110,9 @@ impl Route {
             }
             Self::OrganizationRepositories(_) => "metadata=read",
             Self::Repository(_, part) => match part {
-                Part::Protection(_) => "administration=read",
-                // The permissions for the branch and the errors are not known for certain.
-                Part::Contents(_) | Part::ContentsSlash | Part::Branch(_) | Part::CodeownersErrors => {
-                    "contents=read"
-                }
-                Part::Itself | Part::Rules(_) | Part::Ruleset(_) | Part::Nothing => "metadata=read",
+                Part::Known(known, _) => known.permissions,
+                Part::Contents(_) | Part::ContentsSlash => "contents=read",
+                Part::Itself | Part::Nothing => "metadata=read",
             },
         }
     }
@@ -129,18 +121,16 @@ impl Route {
 fn part(rest: &[&str]) -> Part {
     match rest {
         [] => Part::Itself,
-        ["branches", branch] if !branch.is_empty() => Part::Branch((*branch).to_owned()),
-        ["branches", branch, "protection"] if !branch.is_empty() => Part::Protection((*branch).to_owned()),
-        ["rules", "branches", branch] if !branch.is_empty() => Part::Rules((*branch).to_owned()),
-        ["rulesets", id] if !id.is_empty() => Part::Ruleset((*id).to_owned()),
-        ["codeowners", "errors"] => Part::CodeownersErrors,
         ["contents"] | ["contents", ""] => Part::Contents(String::new()),
         ["contents", path @ ..] => match path.split_last() {
             Some((&"", _)) => Part::ContentsSlash,
             _ if path.iter().any(|part| matches!(*part, "" | "." | "..")) => Part::Nothing,
             _ => Part::Contents(path.join("/")),
         },
-        _ => Part::Nothing,
+        _ => PARTS
+            .iter()
+            .find_map(|known| Some(Part::Known(known, known.parameter(rest)?.to_owned())))
+            .unwrap_or(Part::Nothing),
     }
 }
 
@@ -151,6 +141,10 @@ mod tests {
     #[test]
     fn paths() {
         let at = |part| Route::Repository(RepositoryPath::Name { owner: "a".into(), name: "b".into() }, part);
+        let known = |name: &str, parameter: &str| {
+            let known = PARTS.iter().find(|known| known.name == name).unwrap();
+            Part::Known(known, parameter.to_owned())
+        };
         for (path, route) in [
             ("/", Route::Root),
             ("/user", Route::User),
@@ -159,19 +153,19 @@ mod tests {
             ("/orgs/acme/", Route::Nothing),
             ("/orgs//repos", Route::OrganizationRepositories(OrganizationPath::Login(String::new()))),
             ("/repos/a/b", at(Part::Itself)),
-            ("/repos/a/b/branches/release%2Fv2/protection", at(Part::Protection("release/v2".into()))),
+            ("/repos/a/b/branches/release%2Fv2/protection", at(known("protection", "release/v2"))),
             ("/repos/a/b/branches/release/v2/protection", at(Part::Nothing)),
             ("/repos/a/b/contents/.github/CODEOWNERS", at(Part::Contents(".github/CODEOWNERS".into()))),
             ("/repos/a/b/contents/.github%2FCODEOWNERS", at(Part::Contents(".github/CODEOWNERS".into()))),
-            ("/repos/a/b/rules/branches/release%2Fv2", at(Part::Rules("release/v2".into()))),
-            ("/repos/a/b/rulesets/42", at(Part::Ruleset("42".into()))),
+            ("/repos/a/b/rules/branches/release%2Fv2", at(known("rules", "release/v2"))),
+            ("/repos/a/b/rulesets/42", at(known("ruleset", "42"))),
             ("/orgs/a/rulesets/42", Route::Nothing),
-            ("/repos/a/b/codeowners/errors", at(Part::CodeownersErrors)),
+            ("/repos/a/b/codeowners/errors", at(known("codeowners_errors", ""))),
             ("/repos/a/b/contents/js/", at(Part::ContentsSlash)),
             ("/repos/a/b/contents/../secret", at(Part::Nothing)),
             (
                 "/repositories/7/branches/main",
-                Route::Repository(RepositoryPath::Id("7".into()), Part::Branch("main".into())),
+                Route::Repository(RepositoryPath::Id("7".into()), known("branch", "main")),
             ),
         ] {
             assert_eq!(Route::of(path), route, "{path}");

@@ -5,24 +5,26 @@ use std::collections::BTreeSet;
 
 use super::facts::{BranchFacts, Classic, Rules, Unread};
 use super::rule::{
-    ADMINS_NOT_ENFORCED, BRANCH_MISSING, BRANCH_UNPROTECTED, DEFAULT_BRANCH_DIFFERS,
-    PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED,
+    ADMINS_NOT_ENFORCED, APPROVALS, BRANCH_MISSING, BRANCH_PROTECTION, BRANCH_UNPROTECTED,
+    DEFAULT_BRANCH_DIFFERS, PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED,
 };
 use super::system::{DEMANDS, Hold, System, allowances, list};
 use crate::codehost::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
 use crate::codehost::record::{BranchProtection, BranchRule, BranchState};
-use crate::rule::{Reason, Status, Verdict, reason as shared};
+use crate::rule::setting::Settings;
+use crate::rule::{Judge, Reason, Status, Verdict, reason as shared};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
-
-/// The recommended number of approving reviews; one is enough to pass.
-const RECOMMENDED_REVIEWS: u64 = 2;
 
 /// The maximum number of rulesets read for one branch: what the host allows for a repository and its organization.
 const MAXIMUM_RULESETS: usize = 150;
 
-/// Passes if at least one approving review and at least one status check are required, for administrators too.
-pub fn judge(facts: &BranchFacts) -> Verdict {
+/// The judgement.
+pub static JUDGE: Judge<BranchFacts> =
+    Judge { rule: &BRANCH_PROTECTION, judge: |facts, settings| Some(judge(facts, settings)) };
+
+/// Passes if enough approving reviews and at least one status check are required, for administrators too.
+pub fn judge(facts: &BranchFacts, settings: &Settings) -> Verdict {
     let branch = &facts.branch;
     match (&facts.classic, &facts.other_default) {
         // The repository is gone, or somewhere else: nothing can be said about any branch of it.
@@ -63,7 +65,7 @@ pub fn judge(facts: &BranchFacts) -> Verdict {
         };
         return Verdict::fail(&BRANCH_UNPROTECTED, format!("{said}{rulesets}"));
     }
-    let criteria = systems.criteria();
+    let criteria = systems.criteria(settings);
     let actual = systems.words(facts);
     let fails = criteria.iter().find(|criterion| criterion.demanded == Some(false));
     if let Some(criterion) = fails {
@@ -77,18 +79,18 @@ pub fn judge(facts: &BranchFacts) -> Verdict {
     }
     let reviews = systems.all.iter().filter_map(|system| system.reviews).max().unwrap_or(0);
     let hint = systems.allowances.as_ref().map(|_| &PULL_REQUEST_BYPASS_ALLOWED);
-    Verdict { improvable: reviews < RECOMMENDED_REVIEWS, hint, ..Verdict::pass(actual) }
+    Verdict { improvable: reviews < settings.recommended(&APPROVALS), hint, ..Verdict::pass(actual) }
 }
 
 /// Whether rulesets can change the verdict: not if the classic rule passes, nor if nothing more can be read.
-pub fn wants_rules(facts: &BranchFacts) -> bool {
+pub fn wants_rules(facts: &BranchFacts, settings: &Settings) -> bool {
     if facts.other_default.is_some() {
         return false;
     }
     match &facts.classic {
         Classic::Empty | Classic::NoBranch(_) => false,
         Classic::Absent(_) => true,
-        Classic::Shown(protection) => !passes_alone(protection),
+        Classic::Shown(protection) => !passes_alone(protection, settings),
         // A token without access to the classic rule may have access to rulesets, and a plan that lacks one may have
         // the other. A failure or another owner's repository ends the observation.
         Classic::Unread(Unread { reason, refused, .. }) => {
@@ -107,18 +109,18 @@ pub fn wants_branch(facts: &BranchFacts) -> bool {
 }
 
 /// Whether a classic rule passes, whatever the rulesets.
-pub fn passes_alone(protection: &BranchProtection) -> bool {
+pub fn passes_alone(protection: &BranchProtection, settings: &Settings) -> bool {
     let classic = Classic::Shown(Box::new(protection.clone()));
-    judge(&BranchFacts { classic, ..BranchFacts::unprotected("") }).status == Status::Pass
+    judge(&BranchFacts { classic, ..BranchFacts::unprotected("") }, settings).status == Status::Pass
 }
 
 /// The ruleset whose bypass list can still change the verdict: of several, the one that affects most criteria.
-pub fn next_ruleset(facts: &BranchFacts) -> Option<u64> {
+pub fn next_ruleset(facts: &BranchFacts, settings: &Settings) -> Option<u64> {
     if facts.other_default.is_some() || facts.rulesets.len() >= MAXIMUM_RULESETS {
         return None;
     }
     let systems = Systems::of(facts);
-    let criteria = systems.criteria();
+    let criteria = systems.criteria(settings);
     let settled = |criterion: &Criterion| {
         criterion.demanded != Some(true) || matches!(criterion.held, Held::No | Held::ByNothingRead)
     };
@@ -127,7 +129,7 @@ pub fn next_ruleset(facts: &BranchFacts) -> Option<u64> {
     }
     let decides = |system: &System| {
         let open = criteria.iter().filter(|criterion| matches!(criterion.held, Held::Unknown(_)));
-        open.filter(|criterion| (criterion.demands)(system) == Some(true)).count()
+        open.filter(|criterion| criterion.demand.of(system) == Some(true)).count()
     };
     let asked = |id: &u64| facts.rulesets.contains_key(id);
     let candidates = systems.all.iter().filter_map(|system| Some((system.ruleset?, decides(system))));
@@ -146,10 +148,28 @@ struct Systems<'a> {
 /// One of the two requirements.
 struct Criterion {
     reason: &'static Reason,
-    demands: fn(&System) -> Option<bool>,
+    demand: Demand,
     /// `None`: something that was not read may require it.
     demanded: Option<bool>,
     held: Held,
+}
+
+/// What one of the two requirements asks of a system.
+#[derive(Clone, Copy)]
+enum Demand {
+    /// This many approving reviews.
+    Reviews(u64),
+    Check,
+}
+
+impl Demand {
+    /// Whether the system asks for it; `None` if not reported.
+    fn of(self, system: &System) -> Option<bool> {
+        match self {
+            Demand::Reviews(approvals) => system.demands_reviews(approvals),
+            Demand::Check => system.demands_check(),
+        }
+    }
 }
 
 /// Whether a requirement applies to administrators.
@@ -212,15 +232,15 @@ impl<'a> Systems<'a> {
         Systems { all, unread, allowances: allowed }
     }
 
-    fn criteria(&self) -> [Criterion; 2] {
+    fn criteria(&self, settings: &Settings) -> [Criterion; 2] {
         [
-            self.criterion(&REVIEWS_NOT_REQUIRED, System::demands_review),
-            self.criterion(&STATUS_CHECKS_NOT_CONFIGURED, System::demands_check),
+            self.criterion(&REVIEWS_NOT_REQUIRED, Demand::Reviews(settings.get(&APPROVALS))),
+            self.criterion(&STATUS_CHECKS_NOT_CONFIGURED, Demand::Check),
         ]
     }
 
-    fn criterion(&self, reason: &'static Reason, demands: fn(&System) -> Option<bool>) -> Criterion {
-        let said: Vec<Option<bool>> = self.all.iter().map(demands).collect();
+    fn criterion(&self, reason: &'static Reason, demand: Demand) -> Criterion {
+        let said: Vec<Option<bool>> = self.all.iter().map(|system| demand.of(system)).collect();
         let demanded = if said.contains(&Some(true)) {
             Some(true)
         } else if said.contains(&None) || !self.unread.is_empty() {
@@ -230,7 +250,7 @@ impl<'a> Systems<'a> {
         };
         let mut held = if self.unread.is_empty() { Held::No } else { Held::ByNothingRead };
         for system in &self.all {
-            match (demands(system), &system.hold, &held) {
+            match (demand.of(system), &system.hold, &held) {
                 (Some(false), ..) | (_, _, Held::Yes) | (_, Hold::Bypassed(_), _) => {}
                 (Some(true), Hold::Held(_), _) => held = Held::Yes,
                 (Some(true), Hold::Unknown(reason, _), _) => held = Held::Unknown(reason),
@@ -239,7 +259,7 @@ impl<'a> Systems<'a> {
                 (None, Hold::Held(_) | Hold::Unknown(..), _) => held = Held::Unknown(&shared::NO_EVIDENCE),
             }
         }
-        Criterion { reason, demands, demanded, held }
+        Criterion { reason, demand, demanded, held }
     }
 
     /// The findings as text.

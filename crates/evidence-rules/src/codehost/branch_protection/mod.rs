@@ -10,7 +10,7 @@ mod rule;
 mod system;
 
 pub use self::facts::{BranchFacts, Classic, RULESET_ID, Rules, Unread, Viewer};
-pub use self::judge::{judge, next_ruleset, passes_alone, reduced, wants_branch, wants_rules};
+pub use self::judge::{JUDGE, judge, next_ruleset, passes_alone, reduced, wants_branch, wants_rules};
 pub use self::rule::*;
 pub use self::system::is_of_organization;
 

@@ -3,6 +3,7 @@
 use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{High, Low, Medium};
 
+use crate::rule::setting::Setting;
 use crate::rule::{Reason, Recommendation, Rule};
 
 /// Changes to the branch require a review and status checks, also from administrators.
@@ -11,7 +12,7 @@ pub static BRANCH_PROTECTION: Rule = Rule {
     title: "Branch protection",
     version: 1,
     kind: "repository",
-    expected: "at least 1 approving review, at least one required status check, enforced for administrators",
+    expected: "at least {approvals 1 approving review|# approving reviews}, at least one required status check, enforced for administrators",
     reads: "the classic protection of the branch in `branch`, and the rules of the rulesets that apply to it",
     not_checked: "people and apps that may skip the review of a classic rule; who may push, force pushes, deletions, signed commits; what the status checks do, and whether they can fail; any other branch",
     permission: "Give a fine-grained token \
@@ -21,6 +22,7 @@ pub static BRANCH_PROTECTION: Rule = Rule {
         "One approving review is the minimum",
         "Require 2 approving reviews in the branch protection rule or the ruleset.",
     )),
+    settings: &[&APPROVALS],
     hints: &[&PULL_REQUEST_BYPASS_ALLOWED],
     reasons: &[
         &BRANCH_UNPROTECTED,
@@ -34,12 +36,22 @@ pub static BRANCH_PROTECTION: Rule = Rule {
     ],
 };
 
+/// The number of approving reviews to pass. The host allows rules that require up to 10.
+pub static APPROVALS: Setting = Setting {
+    rule: "branch-protection",
+    name: "approvals",
+    default: 1,
+    minimum: 1,
+    maximum: 10,
+    recommended: Some(2),
+};
+
 /// Nothing protects the branch.
 pub static BRANCH_UNPROTECTED: Reason = Reason::new("branch_unprotected", "Branch not protected").advice(
     High,
     Missing,
-    "Add a branch protection rule or a ruleset that requires a pull request with at least one \
-                      approving review and required status checks, without a bypass for administrators.",
+    "Add a branch protection rule or a ruleset that requires a pull request with at least \
+                      {approvals one approving review|# approving reviews} and required status checks, without a bypass for administrators.",
 );
 
 /// The repository has no branch of this name.
@@ -64,8 +76,7 @@ pub static REVIEWS_NOT_REQUIRED: Reason =
     Reason::new("reviews_not_required", "Approving reviews not required").advice(
         High,
         Misconfigured,
-        "In the branch protection rule or the ruleset, require a pull request with at least 1 approval (2 \
-                      recommended).",
+        "In the branch protection rule or the ruleset, require a pull request with at least {approvals 1 approval|# approvals}{approvals recommended}.",
     );
 
 /// No status check is required.

@@ -18,6 +18,8 @@ pub(super) struct System {
     pub(super) ruleset: Option<u64>,
     /// The number of approving reviews; `None` if not reported.
     pub(super) reviews: Option<u64>,
+    /// Whether a rule for reviews lacks its number, so that it may be higher.
+    pub(super) reviews_untold: bool,
     /// Whether code owners must approve.
     pub(super) code_owners: bool,
     /// The patterns of files that alone need the approval of a required reviewer.
@@ -55,9 +57,13 @@ impl Hold {
 }
 
 impl System {
-    /// Whether it requires a review; `None` if not reported.
-    pub(super) fn demands_review(&self) -> Option<bool> {
-        self.reviews.map(|count| count >= 1)
+    /// Whether it requires this many approving reviews; `None` if not reported.
+    pub(super) fn demands_reviews(&self, approvals: u64) -> Option<bool> {
+        match self.reviews? {
+            count if count >= approvals => Some(true),
+            _ if self.reviews_untold => None,
+            _ => Some(false),
+        }
     }
 
     /// Whether it requires a named check; `None` if not reported.
@@ -95,7 +101,15 @@ impl System {
                 Hold::Unknown(&shared::NO_EVIDENCE, "enforcement for administrators not reported".to_string())
             }
         };
-        System { ruleset: None, reviews, code_owners, narrow: Vec::new(), checks, hold }
+        System {
+            ruleset: None,
+            reviews,
+            reviews_untold: false,
+            code_owners,
+            narrow: Vec::new(),
+            checks,
+            hold,
+        }
     }
 
     /// The rulesets among `rules` that require a pull request or checks: no other rule protects anything here.
@@ -110,6 +124,7 @@ impl System {
             let system = systems.entry(id).or_insert_with(|| System {
                 ruleset: id,
                 reviews: Some(0),
+                reviews_untold: false,
                 code_owners: false,
                 narrow: Vec::new(),
                 checks: Checks::default(),
@@ -138,6 +153,7 @@ impl System {
                 Some(approvals) => Some(count.map_or(approvals, |count| count.max(approvals))),
                 None => count,
             };
+            self.reviews_untold |= count.is_none();
             self.reviews = match (self.reviews, count) {
                 (Some(known), Some(count)) => Some(known.max(count)),
                 // A number that is already sufficient stays so, whatever another rule omits.

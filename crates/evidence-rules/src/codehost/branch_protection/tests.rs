@@ -8,7 +8,19 @@ use super::system::System;
 use super::*;
 use crate::codehost::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
 use crate::codehost::record::{BranchProtection, BranchRule, Ruleset};
-use crate::rule::{Reason, Status, Verdict, reason as shared};
+use crate::rule::{Reason, Settings, Status, Verdict, reason as shared};
+
+fn judge(facts: &BranchFacts) -> Verdict {
+    super::judge(facts, &Settings::default())
+}
+
+fn wants_rules(facts: &BranchFacts) -> bool {
+    super::wants_rules(facts, &Settings::default())
+}
+
+fn next_ruleset(facts: &BranchFacts) -> Option<u64> {
+    super::next_ruleset(facts, &Settings::default())
+}
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
@@ -441,4 +453,40 @@ fn numbers_are_told_as_one_says_them() {
         let expected = format!("{said}, enforced for administrators");
         assert_eq!(alone(&json).actual.as_deref(), Some(expected.as_str()));
     }
+}
+
+/// A classic rule and a ruleset beside it, under a higher number of approvals.
+#[test]
+fn more_approvals_are_required() {
+    let mut settings = Settings::default();
+    settings.set(&APPROVALS, 2);
+    let rule = |count: Value| {
+        let rule: BranchRule = read(json!({
+            "type": "pull_request", "ruleset_id": 7, "ruleset_source_type": "Repository",
+            "parameters": {"required_approving_review_count": count},
+        }));
+        Rules::Shown(vec![rule])
+    };
+    let held: Ruleset = read(json!({"id": 7, "bypass_actors": []}));
+    for (classic_count, count, status, reason) in [
+        (2, json!(0), Status::Pass, &shared::OK),
+        (1, json!(1), Status::Fail, &REVIEWS_NOT_REQUIRED),
+        (1, json!(2), Status::Pass, &shared::OK),
+        // The number that the host omits may be 2.
+        (1, Value::Null, Status::NotVerifiable, &shared::NO_EVIDENCE),
+        (2, Value::Null, Status::Pass, &shared::OK),
+    ] {
+        let facts = BranchFacts {
+            classic: classic(classic_count, &["ci"], true),
+            rules: rule(count.clone()),
+            rulesets: [(7, Ok(held.clone()))].into(),
+            ..BranchFacts::unprotected("main")
+        };
+        let verdict = super::judge(&facts, &settings);
+        assert_eq!((verdict.status, verdict.reason), (status, reason), "{classic_count} {count} {verdict:?}");
+        assert!(!verdict.improvable);
+        let Classic::Shown(protection) = &facts.classic else { panic!() };
+        assert_eq!(super::passes_alone(protection, &settings), classic_count >= 2);
+    }
+    assert!(BRANCH_PROTECTION.expectation(&settings).starts_with("at least 2 approving reviews, "));
 }

@@ -30,9 +30,10 @@ pub(super) fn text(diff: &Diff) -> String {
             "\n## {heading}\n\n| Control | Subject | Rule | Was | Is |\n|---|---|---|---|---|\n"
         ));
         for check in listed {
-            let cells = [&check.control, &check.subject, &check.rule].map(|cell| plain(cell));
+            let [control, subject, rule] =
+                [&check.control, &check.subject, &check.rule].map(|cell| plain(cell));
             let (was, is) = (outcome(&check.from), outcome(&check.to));
-            text.push_str(&format!("| {} | {was} | {is} |\n", cells.join(" | ")));
+            text.push_str(&format!("| {control} | {subject} | {rule} | {was} | {is} |\n"));
         }
     }
     text.push_str(&format!(

@@ -2,27 +2,26 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
-use evidence_bundle::text::Printable;
 use evidence_os::input;
 use evidence_os::shell::posix_word;
-use evidence_text::{counted, saturating_u64, thousands};
+use evidence_text::shown::{counted, thousands};
+use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::csv::{Row, Table, checksum};
 use evidence_view::history::{Day, Period};
 use evidence_view::{Draw, Drawn, Sample, Seed};
 use serde::Serialize;
 
 use super::super::bundles::{self, Worst};
-use super::super::print::{json, unwritable};
+use super::super::print::{json, printed, unwritable};
 use super::super::trust::Terms;
 use super::super::verify;
 use super::csv::put_table;
 use super::rows::created;
 use crate::cli::{SampleArgs, SampleFormat};
-use crate::console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::style::{BOLD, DIM, YELLOW};
@@ -87,8 +86,8 @@ pub(super) fn run(args: &SampleArgs, seed: Seed, terms: &Terms) -> Result<Exit, 
         });
     }
     let sample = draw.finish();
-    let printed = match args.format {
-        SampleFormat::Text => console::stdout().write_all(text(args, &sample, (from, to)).as_bytes()),
+    let outcome = match args.format {
+        SampleFormat::Text => printed(&text(args, &sample, (from, to))),
         SampleFormat::Json => {
             let items = sample.drawn.iter().map(|Drawn { sha256, identity, row }| Item {
                 sha256,
@@ -109,7 +108,7 @@ pub(super) fn run(args: &SampleArgs, seed: Seed, terms: &Terms) -> Result<Exit, 
         }
         SampleFormat::Csv => csv(args, &sample),
     };
-    match printed {
+    match outcome {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => worst.exit(),
@@ -154,26 +153,30 @@ fn verified(path: &Path, terms: &Terms) -> Result<VerifiedBundle, Failure> {
     evidence_rules::repeat::verify(bundle, &terms.trust, &terms.expectations, &Limits::default())
 }
 
-fn text(args: &SampleArgs, sample: &Sample<DrawnDay>, (from, to): (Day, Day)) -> String {
-    let mut text = format!(
-        "{BOLD}Sample{BOLD:#}  {} of {}\n  period   {from} to {to}, in UTC\n  seed     {}\n  \
+fn text(args: &SampleArgs, sample: &Sample<DrawnDay>, (from, to): (Day, Day)) -> Safe {
+    let mut text = safe!(
+        "{BOLD}Sample{BOLD:#}  {} of {}\n  period   {} to {}, in UTC\n  seed     {}\n  \
          order    SHA-256 of seed:day, smallest first\n\n",
         thousands(saturating_u64(sample.drawn.len())),
         counted(sample.rows, "day", "days"),
-        posix_word(&args.seed),
+        Safe::of(&from.to_string()),
+        Safe::of(&to.to_string()),
+        Safe::of(&posix_word(&args.seed));
+        BOLD
     );
     for (item, Drawn { sha256, row, .. }) in (1_u64..).zip(&sample.drawn) {
         let bundles = match row.bundles.len() {
-            0 => format!("{YELLOW}no bundle{YELLOW:#}"),
+            0 => safe!("{YELLOW}no bundle{YELLOW:#}"; YELLOW),
             count => counted(saturating_u64(count), "bundle", "bundles"),
         };
-        text.push_str(&format!("{item:>5}  {BOLD}{}{BOLD:#}  {bundles}\n", row.date));
+        let date = Safe::of(&row.date);
+        text.push(&safe!("{:>5}  {BOLD}{date}{BOLD:#}  {bundles}\n", item; BOLD, date, bundles));
         for bundle in &row.bundles {
             let complete = if bundle.complete { "" } else { ", incomplete" };
-            let id = Printable(&bundle.bundle_id);
-            text.push_str(&format!("       {}  {id}{complete}\n", bundle.created_at));
+            let (time, id) = (Safe::of(&bundle.created_at), Safe::of(&bundle.bundle_id));
+            text.push(&safe!("       {time}  {id}{complete}\n"; time, id, complete));
         }
-        text.push_str(&format!("       {DIM}{sha256}{DIM:#}\n"));
+        text.push(&safe!("       {DIM}{}{DIM:#}\n", Safe::of(sha256); DIM));
     }
     text
 }

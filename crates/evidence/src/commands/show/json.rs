@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
 use super::super::print::json;
+use super::super::waivers::WaiversReport;
 use super::row::{Row, Summary, spooled};
 use crate::finding::Finding;
 use crate::source::place::Remedy;
+use evidence_view::waivers;
 
 /// One JSON document per line, held until the bundle is verified.
 pub(super) struct Lines(SpooledTempFile);
@@ -28,6 +30,9 @@ struct Report<'a, K: Serialize, G: Serialize, M: Serialize, C: Serialize> {
     complete: bool,
     scope: &'a [SourcePopulation],
     controls: K,
+    /// The waivers, if the run had a file of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waivers: Option<WaiversReport<'a>>,
     findings: G,
     remedies: M,
     checks: C,
@@ -80,6 +85,9 @@ struct CheckRecord {
     actual: Option<String>,
     severity: Option<Severity>,
     page: Option<String>,
+    /// The id of the waiver that accepts the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waiver: Option<String>,
     evidence: Vec<EvidenceReference>,
 }
 
@@ -102,6 +110,7 @@ impl Lines {
             actual: check.actual,
             severity: row.severity,
             page: row.page.clone(),
+            waiver: None,
             evidence: check.evidence,
         };
         serde_json::to_writer(&mut self.0, &record)?;
@@ -109,15 +118,20 @@ impl Lines {
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Summary { bundle, controls, findings, .. } = summary;
+        let Summary { bundle, controls, findings, waivers, .. } = summary;
         let Lines(mut file) = self;
         file.rewind()?;
-        let record =
-            |line: io::Result<String>| -> io::Result<CheckRecord> { Ok(serde_json::from_str(&line?)?) };
+        let record = |line: io::Result<String>| -> io::Result<CheckRecord> {
+            let mut check: CheckRecord = serde_json::from_str(&line?)?;
+            let key = waivers::key(&check.control, &check.source, &check.rule, &check.subject);
+            let waiver = waivers.and_then(|waivers| waivers.of(key)).filter(|waiver| waiver.is_applied());
+            check.waiver = waiver.map(|waiver| waiver.record.id.clone());
+            Ok(check)
+        };
         let checks = BufReader::new(file).lines().map(record);
         let controls = controls.iter().map(|control| ControlRecord {
-            id: &control.id,
-            title: &control.title,
+            id: control.id.as_str(),
+            title: control.title.as_str(),
             status: control.status,
             checks: control.counts,
         });
@@ -150,6 +164,7 @@ impl Lines {
             complete: bundle.complete,
             scope: &bundle.populations,
             controls: Rows::new(controls),
+            waivers: waivers.map(WaiversReport::of),
             findings: Rows::new(groups),
             remedies: Rows::new(remedies),
             checks: FallibleRows::new(checks),

@@ -1,9 +1,12 @@
 //! The results as tables for a ticket or a wiki.
 
-use std::io::{self, Seek as _, Write};
+use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 
 use evidence_bundle::Status;
-use evidence_view::{sanitized, scope, words};
+use evidence_text::shown::{counted, thousands};
+use evidence_text::{Safe, safe};
+use evidence_view::waivers::{self, Waiver, Waivers};
+use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
 use super::row::{Control, Row, Summary, spooled};
@@ -31,16 +34,23 @@ impl Table {
             check.actual.as_deref().unwrap_or_default(),
             &check.rule,
         ];
-        writeln!(self.0, "| {} |", cells.map(plain).join(" | "))
+        put(
+            &mut self.0,
+            &safe!(
+                "{}| {} |\n",
+                Safe::of(&format!("{:016x}", row.identity)),
+                Safe::joined(cells.map(plain), " | ")
+            ),
+        )
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Table(mut file) = self;
-        let Summary { bundle, controls, findings, found, hidden } = summary;
-        let mut text = format!("# Evidence of {}\n\n", plain(&bundle.organization));
+        let Summary { bundle, controls, findings, found, hidden, waivers } = summary;
+        let mut text = safe!("# Evidence of {}\n\n", plain(&bundle.organization));
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
         for source in &bundle.populations {
-            text.push_str(&format!("- Scope: {}\n", plain(&scope::sentence(source))));
+            text.push(&safe!("- Scope: {}\n", plain(&scope::sentence(source))));
         }
         for (name, value) in [
             ("Bundle", bundle.bundle_id.as_str()),
@@ -49,38 +59,76 @@ impl Table {
             ("Signed by", &format!("{}, trusted by {}", bundle.key_id, bundle.trusted_by)),
             ("Complete", if bundle.complete { "yes" } else { "no" }),
         ] {
-            text.push_str(&format!("- {name}: {}\n", plain(value)));
+            text.push(&safe!("- {name}: {}\n", plain(value); name));
         }
-        text.push_str("\n| Control | Title | Status | Checks |\n|---|---|---|---|\n");
+        text.push(&"\n| Control | Title | Status | Checks |\n|---|---|---|---|\n".into());
         for Control { id, title, status, counts } in *controls {
-            let cells = [id, title, words::label(*status).word, &words::checks(*counts)].map(plain);
-            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+            let cells =
+                [id.as_str(), title.as_str(), words::label(*status).word, &words::checks(*counts)].map(plain);
+            text.push(&safe!("| {} |\n", Safe::joined(cells, " | ")));
         }
-        text.push_str(&what_to_do(findings));
+        text.push(&waivers.map(accepted).unwrap_or_default());
+        text.push(&what_to_do(findings));
         let rest = match hidden {
-            0 => String::new(),
-            hidden => format!("; {} passed or do not apply (`--all` lists them)", words::grouped(*hidden)),
+            0 => Safe::default(),
+            hidden => safe!("; {} passed or do not apply (`--all` lists them)", thousands(*hidden)),
         };
-        text.push_str(&format!("\n{} shown{rest}:\n", words::counted(*found, "check")));
+        text.push(&safe!("\n{} shown{rest}:\n", counted(*found, "check", "checks"); rest));
         if *found > 0 {
-            text.push_str("\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |\n");
-            text.push_str("|---|---|---|---|---|---|---|\n");
+            let (waiver, line) = if waivers.is_some() { (" Waiver |", "---|") } else { ("", "") };
+            text.push(&safe!(
+                "\n| Control | Criteria | Status | Subject | Reason | Actual | Rule |{waiver}\n|---|---|---|---|---|---|---|{line}\n";
+                waiver, line
+            ));
         }
-        out.write_all(text.as_bytes())?;
+        put(out, &text)?;
         file.rewind()?;
-        io::copy(&mut file, out)?;
+        for line in BufReader::new(file).lines() {
+            let line = line?;
+            let (identity, row) = line.split_at_checked(16).unwrap_or_default();
+            out.write_all(row.as_bytes())?;
+            if let Some(waivers) = waivers {
+                let waiver = u64::from_str_radix(identity, 16).ok().and_then(|key| waivers.of(key));
+                let mark = waiver.map(|waiver| plain(&waiver.mark())).unwrap_or_default();
+                put(out, &safe!(" {mark} |"; mark))?;
+            }
+            out.write_all(b"\n")?;
+        }
         out.flush()
     }
 }
 
-/// What to do about each group, the most severe first, and the changes that repair many checks.
-fn what_to_do(findings: &WorstFirst) -> String {
-    if findings.groups.is_empty() {
-        return String::new();
+/// What management accepts, expired waivers first.
+fn accepted(waivers: &Waivers) -> Safe {
+    let mut text = safe!(
+        "\n## Accepted by management\n\n{}.\n\n| State | Waiver | About | Checks | Decision | Reason | Instead |\n|---|---|---|---|---|---|---|\n",
+        plain(&waivers::sentence(&waivers.summary))
+    );
+    for waiver in &waivers.all {
+        let Waiver { record, .. } = waiver;
+        let cells = [
+            waivers::state(record.state),
+            &record.id,
+            &waiver.about(),
+            &waiver.counts(),
+            &waiver.decision(),
+            &record.reason,
+            &waiver.compensating().unwrap_or_default(),
+        ];
+        text.push(&safe!("| {} |\n", Safe::joined(cells.map(plain), " | ")));
     }
-    let mut text = "\n## What to do\n\n| Severity | Control | Finding | Checks | What to do | Page |\n\
-                    |---|---|---|---|---|---|\n"
-        .to_string();
+    text
+}
+
+/// What to do about each group, the most severe first, and the changes that repair many checks.
+fn what_to_do(findings: &WorstFirst) -> Safe {
+    if findings.groups.is_empty() {
+        return Safe::default();
+    }
+    let mut text = Safe::from(
+        "\n## What to do\n\n| Severity | Control | Finding | Checks | What to do | Page |\n\
+         |---|---|---|---|---|---|\n",
+    );
     for Finding { key, severity, remediation, page, count, .. } in &findings.groups {
         let unseen = if key.status == Status::NotVerifiable { "not verifiable: " } else { "" };
         let cells = [
@@ -91,39 +139,44 @@ fn what_to_do(findings: &WorstFirst) -> String {
             remediation,
         ];
         let page = page.as_deref().map(|page| link("open", page)).unwrap_or_default();
-        text.push_str(&format!("| {} | {page} |\n", cells.map(plain).join(" | ")));
+        text.push(&safe!("| {} | {page} |\n", Safe::joined(cells.map(plain), " | "); page));
     }
     for (remedy, checks) in &findings.remedies {
         let input =
-            if remedy.input.is_empty() { String::new() } else { format!(" <<'END'\n{}\nEND", remedy.input) };
+            if remedy.input.is_empty() { Safe::default() } else { safe!(" <<'END'\n{}\nEND", remedy.input) };
         // Only the program's own text and encoded names are in the code.
-        text.push_str(&format!(
+        text.push(&safe!(
             "\n{} repairs {} of these checks.\n{}\n\n```sh\n{}{input}\n```\n",
             link(remedy.title, &remedy.page),
-            words::grouped(*checks),
+            thousands(*checks),
             plain(remedy.note),
-            sanitized(&remedy.command),
+            Safe::cut(&remedy.command);
+            input
         ));
     }
     text
 }
 
 /// A link; the address alone if it could end the link.
-fn link(text: &str, page: &str) -> String {
+fn link(text: &'static str, page: &str) -> Safe {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.-_~%#?=&".contains(&byte);
-    if page.bytes().all(is_plain) { format!("[{text}]({page})") } else { plain(page) }
+    if page.bytes().all(is_plain) { safe!("[{text}]({})", Safe::of(page); text) } else { plain(page) }
 }
 
 /// Text escaped to render literally, on one line.
-pub(in crate::commands) fn plain(text: &str) -> String {
+pub(in crate::commands) fn plain(text: &str) -> Safe {
     let mut plain = String::new();
-    for character in sanitized(text).chars() {
+    for character in Safe::cut(text).as_str().chars() {
         if MARKUP.contains(character) {
             plain.push('\\');
         }
         plain.push(character);
     }
-    plain
+    Safe::of(&plain)
+}
+
+fn put(out: &mut dyn Write, text: &Safe) -> io::Result<()> {
+    out.write_all(text.as_str().as_bytes())
 }
 
 #[cfg(test)]
@@ -132,8 +185,8 @@ mod tests {
 
     #[test]
     fn nothing_is_markup() {
-        assert_eq!(link("open", "https://h/a_b?c=d#e"), "[open](https://h/a_b?c=d#e)");
-        assert_eq!(link("open", "https://h/a) [x](y"), "https://h/a) \\[x\\](y");
-        assert_eq!(plain("a|b <img> `x` [y](z)\n"), "a\\|b \\<img\\> \\`x\\` \\[y\\](z)\\\\u{a}");
+        assert_eq!(link("open", "https://h/a_b?c=d#e").as_str(), "[open](https://h/a_b?c=d#e)");
+        assert_eq!(link("open", "https://h/a) [x](y").as_str(), "https://h/a) \\[x\\](y");
+        assert_eq!(plain("a|b <img> `x` [y](z)\n").as_str(), "a\\|b \\<img\\> \\`x\\` \\[y\\](z)\\\\u{a}");
     }
 }

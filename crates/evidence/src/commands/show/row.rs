@@ -1,9 +1,13 @@
 //! What every form of the listing shows: a row, a control, and what is known about the whole.
 
+use std::borrow::Cow;
+
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Severity};
 use evidence_bundle::read::VerifiedBundle;
+use evidence_text::Safe;
 use evidence_view::ControlHead;
+use evidence_view::waivers::Waivers;
 use tempfile::SpooledTempFile;
 
 use crate::finding::{FindingKey, WorstFirst};
@@ -17,10 +21,12 @@ pub(super) struct Row<'a> {
     pub(super) check: &'a Check,
     /// Its group.
     pub(super) key: FindingKey,
+    /// Its identity, by which a waiver is found.
+    pub(super) identity: u64,
     /// How much it matters, if it did not pass.
     pub(super) severity: Option<Severity>,
     /// What to do, if it did not pass.
-    pub(super) remediation: &'static str,
+    pub(super) remediation: Cow<'static, str>,
     /// The page where its setting is changed, if it did not pass.
     pub(super) page: Option<String>,
 }
@@ -34,8 +40,8 @@ impl Row<'_> {
 
 /// A control, safe to print, and how many of its checks have each status.
 pub(super) struct Control {
-    pub(super) id: String,
-    pub(super) title: String,
+    pub(super) id: Safe,
+    pub(super) title: Safe,
     pub(super) status: Status,
     pub(super) counts: Counts,
 }
@@ -47,6 +53,7 @@ pub(super) struct Summary<'a> {
     pub(super) findings: &'a WorstFirst,
     pub(super) found: u64,
     pub(super) hidden: u64,
+    pub(super) waivers: Option<&'a Waivers>,
 }
 
 /// A list that may be long, held until the bundle is verified.

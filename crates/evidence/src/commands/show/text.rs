@@ -4,20 +4,21 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 
 use evidence_bundle::Status;
-use evidence_bundle::text::Printable;
-use evidence_view::{sanitized, scope, words};
+use evidence_view::waivers::{self, Waivers};
+use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
+use super::super::print::head;
 use super::row::{Control, Row, Summary, spooled};
+use crate::console::Output;
 use crate::finding::{Finding, FindingKey};
-use crate::report::format::filled;
-use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
+use crate::report::style::{BOLD, DIM, YELLOW, of_status};
 use crate::source::place::Remedy;
-use evidence_text::saturating_u64;
-use evidence_text::{counted, thousands};
+use evidence_text::shown::{counted, thousands};
+use evidence_text::{Safe, safe, saturating_u64};
 
 /// Longer subjects push their line out of the column.
 const SUBJECT_WIDTH: usize = 40;
@@ -36,11 +37,11 @@ pub(super) struct Groups {
 }
 
 struct Group {
-    criteria: Vec<String>,
+    criteria: Vec<Safe>,
     /// The widest subject, in characters.
     width: usize,
-    /// Where each row lies in the spool: its begin, and the lengths of subject and finding.
-    rows: Vec<(u64, u32, u32)>,
+    /// Where each row lies in the spool: its begin, and the lengths of subject and finding; and its identity.
+    rows: Vec<(u64, u32, u32, u64)>,
 }
 
 impl Groups {
@@ -53,7 +54,7 @@ impl Groups {
         // A group of several rules has no criteria of its own.
         let one = key.rule == check.rule;
         let criteria =
-            || row.criteria().iter().filter(|_| one).map(|criterion| sanitized(criterion)).collect();
+            || row.criteria().iter().filter(|_| one).map(|criterion| Safe::cut(criterion)).collect();
         let group = match self.groups.entry(key.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
@@ -61,68 +62,60 @@ impl Groups {
                 place.insert(Group { criteria: criteria(), width: 0, rows: Vec::new() })
             }
         };
-        let subject = sanitized(&check.subject);
-        let actual = sanitized(check.actual.as_deref().unwrap_or_default());
-        self.rows.write_all(subject.as_bytes())?;
-        self.rows.write_all(actual.as_bytes())?;
-        let length = |text: &str| u32::try_from(text.len()).map_err(io::Error::other);
+        let subject = Safe::cut(&check.subject);
+        let actual = Safe::cut(check.actual.as_deref().unwrap_or_default());
+        self.rows.write_all(subject.as_str().as_bytes())?;
+        self.rows.write_all(actual.as_str().as_bytes())?;
+        let length = |text: &Safe| u32::try_from(text.as_str().len()).map_err(io::Error::other);
         let (subject_length, actual_length) = (length(&subject)?, length(&actual)?);
-        group.width = group.width.max(subject.chars().count());
-        group.rows.push((self.written, subject_length, actual_length));
+        group.width = group.width.max(subject.as_str().chars().count());
+        group.rows.push((self.written, subject_length, actual_length, row.identity));
         self.written += u64::from(subject_length) + u64::from(actual_length);
         Ok(())
     }
 
-    pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Summary { bundle, controls, findings, found, hidden } = summary;
+    pub(super) fn print(self, summary: &Summary<'_>, out: &mut Output) -> io::Result<()> {
+        let Summary { bundle, controls, findings, found, hidden, waivers } = summary;
         let mut spool = self.rows.into_inner().map_err(io::IntoInnerError::into_error)?;
         spool.rewind()?;
         let mut rows = Rows { spool: BufReader::new(spool), position: 0 };
-        let safe = |text: &str| Printable(text).to_string();
-        let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
-        let complete =
-            if bundle.complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
-        let mut text = format!(
-            "{BOLD}{}{BOLD:#}  {}  {created} (claimed by the signer)\n{GREEN}verified{GREEN:#}, trusted by {}{complete}\n",
-            safe(&bundle.organization),
-            safe(&bundle.framework),
-            safe(&bundle.trusted_by),
-        );
+        let mut text = head(bundle);
         for source in &bundle.populations {
-            text.push_str(&format!("Scope: {}\n", scope::sentence(source)));
+            text.push(&safe!("Scope: {}\n", Safe::of(&scope::sentence(source))));
         }
-        text.push('\n');
+        text.push(&"\n".into());
         for Control { id, title, status, counts } in *controls {
             let (style, word) = (of_status(*status), words::label(*status).word);
-            let counts = words::checks(*counts);
-            text.push_str(&format!("{id:<6} {style}{word:<14}{style:#}  {title:<32} {DIM}{counts}{DIM:#}\n"));
+            let counts = Safe::of(&words::checks(*counts));
+            text.push(&safe!(
+                "{id:<6} {style}{word:<14}{style:#}  {title:<32} {DIM}{counts}{DIM:#}\n";
+                id, style, word, title, DIM, counts
+            ));
         }
-        out.write_all(text.as_bytes())?;
+        text.push(&waivers.map(accepted).unwrap_or_default());
+        out.put(&text)?;
         for finding in &findings.groups {
             if let Some(group) = self.groups.get(&finding.key) {
-                group.print(&finding.key, Some(finding), &mut rows, out)?;
+                group.print(&finding.key, Some(finding), *waivers, &mut rows, out)?;
             }
         }
         let is_open = |status| matches!(status, Status::Fail | Status::NotVerifiable);
         for key in self.keys.iter().filter(|key| !is_open(key.status)) {
             if let Some(group) = self.groups.get(key) {
-                group.print(key, None, &mut rows, out)?;
+                group.print(key, None, *waivers, &mut rows, out)?;
             }
         }
         for (remedy, checks) in &findings.remedies {
-            out.write_all(remedy_text(remedy, *checks).as_bytes())?;
+            out.put(&remedy_text(remedy, *checks))?;
         }
         match (found, hidden) {
-            (0, 0) => out.write_all(b"\nNo check matches.\n")?,
+            (0, 0) => out.put(&"\nNo check matches.\n".into())?,
             (_, 0) => {}
             (_, hidden) => {
                 let checks =
                     counted(*hidden, "check passed or does not apply", "checks passed or do not apply");
-                writeln!(
-                    out,
-                    "\n{DIM}{checks}: --all lists {}{DIM:#}",
-                    if *hidden == 1 { "it" } else { "them" }
-                )?;
+                let them = if *hidden == 1 { "it" } else { "them" };
+                out.put(&safe!("\n{DIM}{checks}: --all lists {them}{DIM:#}\n"; DIM, checks, them))?;
             }
         }
         out.flush()
@@ -137,7 +130,7 @@ struct Rows {
 
 impl Rows {
     /// The text of this length that begins here.
-    fn text(&mut self, begin: u64, length: u32) -> io::Result<String> {
+    fn text(&mut self, begin: u64, length: u32) -> io::Result<Safe> {
         let distance = i64::try_from(i128::from(begin) - i128::from(self.position));
         self.spool.seek_relative(distance.map_err(io::Error::other)?)?;
         self.position = begin;
@@ -145,11 +138,12 @@ impl Rows {
     }
 
     /// The text of this length that follows.
-    fn next(&mut self, length: u32) -> io::Result<String> {
+    fn next(&mut self, length: u32) -> io::Result<Safe> {
         let mut text = String::new();
         self.spool.by_ref().take(length.into()).read_to_string(&mut text)?;
         self.position += u64::from(length);
-        Ok(text)
+        // It was written as safe text.
+        Ok(Safe::already(text))
     }
 }
 
@@ -158,38 +152,45 @@ impl Group {
         &self,
         key: &FindingKey,
         finding: Option<&Finding>,
+        waivers: Option<&Waivers>,
         rows: &mut Rows,
-        out: &mut dyn Write,
+        out: &mut Output,
     ) -> io::Result<()> {
         let (style, word) = (of_status(key.status), words::label(key.status).word);
         let criteria = if self.criteria.is_empty() {
-            String::new()
+            Safe::default()
         } else {
-            format!(", criteria {}", self.criteria.join(" "))
+            safe!(", criteria {}", Safe::joined(self.criteria.iter().cloned(), " "))
         };
         let severity = finding.and_then(|finding| finding.severity).map(words::severity);
-        let severity = severity.map(|severity| format!("{style}{severity}{style:#}, ")).unwrap_or_default();
+        let severity = severity.map(|severity| safe!("{style}{severity}{style:#}, "; style, severity));
+        let severity = severity.unwrap_or_default();
         let count = counted(saturating_u64(self.rows.len()), "check", "checks");
-        let head = format!(
+        out.put(&safe!(
             "\n{BOLD}{}{BOLD:#}  {style}{word}{style:#}  {BOLD}{}{BOLD:#}  {severity}{DIM}{count}, {}{criteria}{DIM:#}\n",
-            sanitized(&key.control),
-            sanitized(&words::reason(&key.reason)),
-            sanitized(&key.rule),
-        );
-        out.write_all(head.as_bytes())?;
+            Safe::cut(&key.control),
+            Safe::cut(&words::reason(&key.reason)),
+            Safe::cut(&key.rule);
+            BOLD, style, word, severity, DIM, count, criteria
+        ))?;
         let width = self.width.min(SUBJECT_WIDTH);
-        for (begin, subject, actual) in &self.rows {
+        for (begin, subject, actual, identity) in &self.rows {
             let (subject, actual) = (rows.text(*begin, *subject)?, rows.next(*actual)?);
-            let line = format!("  {subject:<width$}  {actual}");
-            writeln!(out, "{}", line.trim_end())?;
+            let line = safe!("  {subject:<width$}  {actual}"; subject, width = width, actual);
+            let mark =
+                waivers.and_then(|waivers| waivers.of(*identity)).map(|waiver| Safe::of(&waiver.mark()));
+            let mark =
+                mark.map(|mark| safe!("  {YELLOW}[{mark}]{YELLOW:#}"; YELLOW, mark)).unwrap_or_default();
+            out.put(&safe!("{}{mark}\n", line.trimmed(); mark))?;
         }
         let Some(Finding { remediation, page, .. }) = finding else { return Ok(()) };
-        for (index, line) in filled(remediation, LINE_WIDTH - ARROW.len()).iter().enumerate() {
-            writeln!(out, "{}{line}", if index == 0 { ARROW } else { BELOW })?;
+        let remediation = Safe::of(remediation);
+        for (index, line) in remediation.filled(LINE_WIDTH - ARROW.len()).into_iter().enumerate() {
+            out.put(&safe!("{}{line}\n", if index == 0 { ARROW } else { BELOW }; line))?;
         }
         if let Some(page) = page {
             let first = if self.rows.len() > 1 { " (the first)" } else { "" };
-            writeln!(out, "{BELOW}{}{DIM}{first}{DIM:#}", sanitized(page))?;
+            out.put(&safe!("{BELOW}{}{DIM}{first}{DIM:#}\n", Safe::cut(page); BELOW, DIM, first))?;
         }
         Ok(())
     }
@@ -199,16 +200,27 @@ impl Group {
 const ARROW: &str = "  do: ";
 const BELOW: &str = "      ";
 
+/// What management accepts, expired waivers first.
+fn accepted(waivers: &Waivers) -> Safe {
+    let sentence = Safe::of(&waivers::sentence(&waivers.summary));
+    let mut text = safe!(
+        "\n{BOLD}Accepted by management{BOLD:#}  {DIM}{sentence}{DIM:#}\n";
+        BOLD, DIM, sentence
+    );
+    waivers.all.iter().for_each(|waiver| text.push(&super::super::waivers::block(waiver)));
+    text
+}
+
 /// The change that repairs this many checks.
-fn remedy_text(remedy: &Remedy, checks: u64) -> String {
+fn remedy_text(remedy: &Remedy, checks: u64) -> Safe {
     let Remedy { title, note, page, command, input } = remedy;
-    let prose = format!("{title} repairs {} of these checks. {note}", thousands(checks));
-    let mut text = format!("\n{}\n  {}\n\n", filled(&prose, LINE_WIDTH).join("\n"), sanitized(page));
+    let prose = safe!("{} repairs {} of these checks. {}", *title, thousands(checks), *note);
+    let prose = Safe::joined(prose.filled(LINE_WIDTH), "\n");
     // Without an indent, so that it can be pasted.
-    text.push_str(&sanitized(command));
+    let mut text = safe!("\n{prose}\n  {}\n\n{}", Safe::cut(page), Safe::cut(command); prose);
     if !input.is_empty() {
-        text.push_str(&format!(" <<'END'\n{input}\nEND"));
+        text.push(&safe!(" <<'END'\n{}\nEND", *input));
     }
-    text.push('\n');
+    text.push(&"\n".into());
     text
 }

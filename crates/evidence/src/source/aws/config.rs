@@ -12,26 +12,21 @@ pub(crate) use self::keys::KEY;
 use self::keys::{
     ACCESS_KEY_ID_ENV, ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS,
     ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, ENDPOINT_URL, EXTERNAL_ID, LOG_GROUPS, MODE,
-    REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV,
-    TIMEOUT_SECONDS, TRAILS,
+    REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV, TRAILS,
 };
-use super::endpoint::Region;
-use super::scope;
-use crate::config::controls::{self, controls_of, served_by};
-use crate::observation::SourceName;
+use super::host::endpoint::Region;
+use super::names;
+use crate::config::controls::{self, Applied, controls_of, served_by};
+use crate::config::shared::TIMEOUT_SECONDS;
 use crate::source::Configured;
 use evidence_http::single_line;
 use evidence_rules::cloud as rules;
-use evidence_rules::framework::Control;
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
 use evidence_settings::problem::{Complaint, Place};
 use evidence_settings::secret::quote;
-
-/// The name of this source.
-pub const NAME: SourceName = SourceName::new("cloud");
 
 /// The variable that replaces `region` if neither it nor `regions` is set.
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
@@ -53,9 +48,11 @@ pub struct CloudConfig {
     /// if none is set, which the connection test reports.
     pub(super) home: Option<Region>,
     /// What to read, unless an account overrides it.
-    pub(super) extent: Extent,
+    pub(super) scope: AccountScope,
     /// `accounts`: the accounts to read instead of the credentials' own; empty for that one.
     pub(super) accounts: Vec<AccountConfig>,
+    /// The numbers that its rules judge by.
+    pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub(super) rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
@@ -66,7 +63,7 @@ pub struct CloudConfig {
 
 /// What to read in an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(super) struct AccountScope {
     /// `regions`, else only the home region.
     pub(super) regions: Vec<Region>,
     /// `trails`: names or ARNs; empty for all.
@@ -75,7 +72,7 @@ pub(super) struct Extent {
     pub(super) log_groups: Vec<String>,
 }
 
-impl Extent {
+impl AccountScope {
     /// The settings by their names in the configuration.
     pub(super) fn settings(&self) -> [(&'static str, Value); 3] {
         let regions: Vec<String> = self.regions.iter().map(ToString::to_string).collect();
@@ -97,7 +94,7 @@ pub(super) struct AccountConfig {
     /// `name`
     pub(super) name: Option<String>,
     /// `regions`, `trails`, `log_groups`, else those of the source.
-    pub(super) extent: Extent,
+    pub(super) scope: AccountScope,
 }
 
 impl AccountConfig {
@@ -112,7 +109,7 @@ impl AccountConfig {
 
 /// A role to assume.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AssumedRole {
+pub(crate) struct AssumedRole {
     /// `role_arn`
     pub(super) arn: String,
     /// `external_id`
@@ -136,11 +133,11 @@ impl CloudConfig {
     }
 }
 
-/// The cloud account; `controls` is the top-level list, if it is valid.
+/// The cloud account.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let duration: Option<u32> = decoder.integer(fields, &SESSION_DURATION);
@@ -149,9 +146,9 @@ pub(super) fn decode(
     let bad_url = endpoint_url.is_none() && fields.has(&ENDPOINT_URL);
     let endpoint_url = endpoint_url.and_then(|text| format::url(&text.value).ok());
     let places = places(decoder, fields, endpoint_url.is_some() || bad_url);
-    let trails = checked(decoder, fields, &TRAILS, scope::check_trail);
-    let log_groups = checked(decoder, fields, &LOG_GROUPS, scope::check_log_group);
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let trails = checked(decoder, fields, &TRAILS, names::check_trail);
+    let log_groups = checked(decoder, fields, &LOG_GROUPS, names::check_log_group);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
@@ -160,13 +157,13 @@ pub(super) fn decode(
     // With a role's own credentials, the provider limits role sessions to an hour.
     let duration = duration.map(|seconds| if chained { seconds.min(CHAINED) } else { seconds });
     let (home, regions) = places.clone().unwrap_or_default();
-    let all = Extent {
+    let all = AccountScope {
         regions,
         trails: trails.clone().unwrap_or_default(),
         log_groups: log_groups.clone().unwrap_or_default(),
     };
     let has_address = endpoint_url.is_some() || bad_url;
-    let source = Source { home: home.as_ref(), extent: &all, has_address, duration };
+    let source = SourceSettings { home: home.as_ref(), scope: &all, has_address, duration };
     let accounts = accounts(decoder, fields, &source);
     if bad_url {
         return None;
@@ -174,6 +171,7 @@ pub(super) fn decode(
     mode?;
     let (home, regions) = places?;
     Some(Arc::new(CloudConfig {
+        rule_settings: applied.settings.clone(),
         role: role?,
         variables: CredentialVariables {
             access_key_id: access_key_id?.value,
@@ -181,7 +179,7 @@ pub(super) fn decode(
             session_token: session_token?.value,
         },
         home,
-        extent: Extent { regions, trails: trails?, log_groups: log_groups? },
+        scope: AccountScope { regions, trails: trails?, log_groups: log_groups? },
         accounts: accounts?,
         rules: rules?,
         timeout: timeout?,
@@ -200,7 +198,7 @@ fn role(
     let external_id = decoder.text(fields, &EXTERNAL_ID);
     // The places of keys that may be misplaced. Values of another type have been reported already.
     let places = [&arn, &external_id].map(|text| text.as_ref().map(|text| text.place.clone()));
-    let arn = arn.and_then(|arn| good(decoder, arn, scope::check_role));
+    let arn = arn.and_then(|arn| good(decoder, arn, names::check_role));
     let bad_id = external_id.is_none() && fields.has(&EXTERNAL_ID);
     let external_id = external_id.map(|id| good(decoder, id, check_external_id));
     match mode {
@@ -238,9 +236,9 @@ fn role(
 }
 
 /// Settings that all accounts of the source share.
-struct Source<'a> {
+struct SourceSettings<'a> {
     home: Option<&'a Region>,
-    extent: &'a Extent,
+    scope: &'a AccountScope,
     has_address: bool,
     /// The session duration of the accounts' roles, if valid.
     duration: Option<u32>,
@@ -250,7 +248,7 @@ struct Source<'a> {
 fn accounts(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    source: &Source<'_>,
+    source: &SourceSettings<'_>,
 ) -> Option<Vec<AccountConfig>> {
     let mut accounts: Vec<AccountConfig> = Vec::new();
     let mut all_good = true;
@@ -271,9 +269,13 @@ fn accounts(
     all_good.then_some(accounts)
 }
 
-fn account(decoder: &mut Decoder<'_, '_>, fields: &Fields, source: &Source<'_>) -> Option<AccountConfig> {
+fn account(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    source: &SourceSettings<'_>,
+) -> Option<AccountConfig> {
     let arn = decoder.text(fields, &ACCOUNT_ROLE_ARN);
-    let arn = arn.and_then(|arn| good(decoder, arn, scope::check_role));
+    let arn = arn.and_then(|arn| good(decoder, arn, names::check_role));
     let external_id = optional(decoder, fields, &ACCOUNT_EXTERNAL_ID, check_external_id);
     let name = optional(decoder, fields, &ACCOUNT_NAME, |_| Ok(()));
     let regions = match decoder.list(fields, &ACCOUNT_REGIONS) {
@@ -285,21 +287,21 @@ fn account(decoder: &mut Decoder<'_, '_>, fields: &Fields, source: &Source<'_>) 
             read.into_iter().collect()
         }
         None if fields.has(&ACCOUNT_REGIONS) => None,
-        None => Some(source.extent.regions.clone()),
+        None => Some(source.scope.regions.clone()),
     };
     let own = |decoder: &mut Decoder<'_, '_>, key, check, others: &[String]| match fields.has(key) {
         true => checked(decoder, fields, key, check),
         false => Some(others.to_vec()),
     };
-    let trails = own(decoder, &ACCOUNT_TRAILS, scope::check_trail, &source.extent.trails);
-    let log_groups = own(decoder, &ACCOUNT_LOG_GROUPS, scope::check_log_group, &source.extent.log_groups);
+    let trails = own(decoder, &ACCOUNT_TRAILS, names::check_trail, &source.scope.trails);
+    let log_groups = own(decoder, &ACCOUNT_LOG_GROUPS, names::check_log_group, &source.scope.log_groups);
     let (arn, external_id) = (arn?, external_id?);
-    let number = scope::role_account(&arn)?.to_string();
+    let number = names::role_account(&arn)?.to_string();
     Some(AccountConfig {
         role: AssumedRole { arn, external_id, duration: source.duration? },
         number,
         name: name?,
-        extent: Extent { regions: regions?, trails: trails?, log_groups: log_groups? },
+        scope: AccountScope { regions: regions?, trails: trails?, log_groups: log_groups? },
     })
 }
 

@@ -1,42 +1,40 @@
 //! The connection test: finds the credentials, identifies them, and determines their permissions.
 //!
-//! Identification comes first, so that wrong credentials cause one clear error. Then the test makes every call that
-//! does not depend on another answer, for each configured account. The collection reuses these answers as evidence.
+//! Identification comes first, so that wrong credentials cause one clear error. Then every topic makes each call that does
+//! not depend on another answer, for each configured account. The collection reuses these answers as evidence.
 
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use futures_util::future::{BoxFuture, join, join_all, join4};
+use futures_util::future::{BoxFuture, join, join_all};
 use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::account::{ACCOUNTS_AT_ONCE, Account, FirstAnswers, Opened, RegionFirst};
-use super::answer::is_unknown_key;
-use super::api::Hosts;
-use super::calls::{
-    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_REGIONS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_ACCOUNT_SUMMARY, GET_CALLER_IDENTITY,
-};
-use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, NAME, REGION_VARIABLE};
-use super::endpoint::{Region, Service};
-use super::found::host_error;
-use super::interpret::{self, ReadResult, Unread, words};
-use super::scope::common_beginning;
-use super::session::CloudSession;
-use super::sign::{ACCESS_KEY_ID, CredentialError, Credentials, SECRET_ACCESS_KEY, SESSION_TOKEN};
-use super::wire::{Caller, LogGroupPage};
+use super::account::Account;
+use super::accounts;
+use super::config::{AccountConfig, AssumedRole, CloudConfig, REGION_VARIABLE};
+use super::host::action::Action;
+use super::host::answer::is_unknown_key;
+use super::host::api::Hosts;
+use super::host::endpoint::Region;
+use super::host::refusal::words;
+use super::host::sign::{ACCESS_KEY_ID, CredentialError, Credentials, SECRET_ACCESS_KEY, SESSION_TOKEN};
+use super::host::sts::{self, ASSUME_ROLE, Caller, GET_CALLER_IDENTITY};
+use super::names::NAME;
+use super::observe::warning;
+use super::session::{ACCOUNTS_AT_ONCE, AccountState, CloudSession, OpenAccount};
+use super::topics;
 use crate::clock;
 use crate::credential;
 use crate::env::Env;
 use crate::observation::Failed;
-use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
     Answered, CallError, FailureKind, HelpTarget, Obstacle, Refused, RequestFailure, recorded,
 };
 use evidence_os::secret::how_to_set;
-use evidence_rules::cloud as rules;
-use evidence_rules::cloud::reason::{REGION_NOT_ENABLED, ROLE_NOT_ASSUMED};
+use evidence_rules::cloud::reason::ROLE_NOT_ASSUMED;
 use evidence_rules::rule::reason;
 
 /// The credentials in the configured variables.
@@ -88,6 +86,7 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
     })
 }
 
+/// Identifies the credentials, then opens every configured account.
 pub(super) async fn connect(
     config: CloudConfig,
     surroundings: &Surroundings,
@@ -116,62 +115,82 @@ pub(super) async fn connect(
         caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
     hosts.belong_to(&caller.account);
     let (config, hosts) = (Arc::new(config), Arc::new(hosts));
-    let accounts = if config.accounts.is_empty() {
-        let first = first(&config, &config.extent, &hosts, &home).await;
-        let (number, folder, label) = (caller.account.clone(), String::new(), String::new());
-        let (extent, hosts) = (config.extent.clone(), Arc::clone(&hosts));
-        vec![Opened::Account(Box::new(Account {
-            config: Arc::clone(&config),
-            extent,
-            hosts,
-            number,
-            folder,
-            label,
-            first,
-        }))]
-    } else {
-        let opened = config.accounts.iter();
-        let opened = opened.map(|account| open(&config, account, &hosts, &home, surroundings).boxed());
-        let opened: Vec<BoxFuture<'_, Opened>> = opened.collect();
-        stream::iter(opened).buffered(ACCOUNTS_AT_ONCE).collect().await
+    let region = home.clone();
+    let organization = accounts::list(&hosts, &region);
+    let accounts = async {
+        if config.accounts.is_empty() {
+            let account = Account {
+                config: Arc::clone(&config),
+                scope: config.scope.clone(),
+                hosts: Arc::clone(&hosts),
+                home,
+                number: caller.account.clone(),
+                folder: String::new(),
+                label: String::new(),
+            };
+            vec![open(account).await]
+        } else {
+            let opened = config.accounts.iter();
+            let opened = opened.map(|account| assume(&config, account, &hosts, &home, surroundings).boxed());
+            let opened: Vec<BoxFuture<'_, AccountState>> = opened.collect();
+            stream::iter(opened).buffered(ACCOUNTS_AT_ONCE).collect().await
+        }
     };
+    let (accounts, organization) = join(accounts, organization).await;
     let skewed = skewed(&hosts, &caller.account).or_else(|| clock::skewed(&meta, NAME, &caller.account));
     let mut warnings: Vec<Warning> = skewed.into_iter().collect();
-    for opened in &accounts {
-        if let Opened::Account(account) = opened {
-            account.warn(&mut warnings);
+    for state in &accounts {
+        if let AccountState::Open(open) = state {
+            warn(open, &mut warnings);
         }
     }
-    Ok(CloudSession { config, hosts, caller, accounts, warnings })
+    Ok(CloudSession { config, hosts, caller, accounts, organization, warnings })
 }
 
-/// Assumes the role of an account and makes every call that does not depend on another answer. A failure affects only
-/// this account.
-async fn open(
+/// Assumes the role of an account and opens it. A failure affects only this account.
+async fn assume(
     config: &Arc<CloudConfig>,
     account: &AccountConfig,
     hosts: &Hosts,
     home: &Region,
     surroundings: &Surroundings,
-) -> Opened {
-    let (assumed, asked) = recorded(hosts.assume(&account.role, surroundings)).await;
+) -> AccountState {
+    let (assumed, requests) = recorded(sts::assume(hosts, &account.role, surroundings)).await;
     match assumed {
         Ok(hosts) => {
             hosts.belong_to(&account.number);
-            let first = first(config, &account.extent, &hosts, home).await;
-            Opened::Account(Box::new(Account {
+            let account = Account {
                 config: Arc::clone(config),
-                extent: account.extent.clone(),
+                scope: account.scope.clone(),
                 hosts: Arc::new(hosts),
+                home: home.clone(),
                 number: account.number.clone(),
                 folder: format!("{}/", account.number),
                 label: format!("{}: ", account.shown()),
-                first,
-            }))
+            };
+            open(account).await
         }
         Err(error) => {
-            Opened::Unread { number: account.number.clone(), why: not_opened(account, error), asked }
+            let failed = not_opened(account, error);
+            AccountState::Unread { number: account.number.clone(), failed, requests }
         }
+    }
+}
+
+/// Makes every call that does not depend on another answer, for all topics concurrently.
+async fn open(account: Account) -> AccountState {
+    let answers = topics::required(&account.config).map(|topic| {
+        let opened = (topic.open)(&account);
+        async move { (topic, opened.await) }
+    });
+    let answers = join_all(answers).await;
+    AccountState::Open(Box::new(OpenAccount { account, answers }))
+}
+
+/// Warns of what the credentials may not see: of the account, then region by region.
+fn warn(OpenAccount { account, answers }: &OpenAccount, warnings: &mut Vec<Warning>) {
+    for region in [None].into_iter().chain(account.regions().iter().map(Some)) {
+        warnings.extend(answers.iter().flat_map(|(_, answers)| answers.warnings(account, region)));
     }
 }
 
@@ -211,7 +230,7 @@ impl Test<'_> {
         role: &AssumedRole,
         surroundings: &Surroundings,
     ) -> Result<Hosts, ConnectError> {
-        let error = match own.assume(role, surroundings).await {
+        let error = match sts::assume(own, role, surroundings).await {
             Ok(hosts) => return Ok(hosts),
             Err(CallError::Refused(refused)) => self.refused(&ASSUME_ROLE, &refused, false),
             Err(CallError::Failed(failure)) => self.failed(own, &ASSUME_ROLE, &failure),
@@ -220,7 +239,7 @@ impl Test<'_> {
     }
 
     async fn caller(&self, hosts: &Hosts) -> Result<Answered<Caller>, ConnectError> {
-        match hosts.sts().caller_identity().await {
+        match sts::caller(hosts).await {
             Ok(answered) => Ok(answered),
             Err(CallError::Refused(refused)) => {
                 Err(self.refused(&GET_CALLER_IDENTITY, &refused, self.config.role.is_some()))
@@ -338,74 +357,6 @@ impl Test<'_> {
     }
 }
 
-/// Makes every call that does not depend on another answer, in all regions concurrently.
-async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Region) -> FirstAnswers {
-    let policy = async {
-        if !config.wants(&rules::PASSWORD_POLICY) {
-            return None;
-        }
-        Some(match hosts.host(Service::Iam, home) {
-            Some(host) => interpret::of_policy(host.password_policy().await),
-            None => Err(no_address(&GET_ACCOUNT_PASSWORD_POLICY, home)),
-        })
-    };
-    let regions: &[Region] = if config.wants_regions() { &extent.regions } else { &[] };
-    let regions = join_all(regions.iter().map(|region| async move {
-        let trails = async {
-            match hosts.host(Service::CloudTrail, region) {
-                Some(host) => interpret::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
-                None => Err(no_address(&DESCRIBE_TRAILS, region)),
-            }
-        };
-        let groups = log_group_page(extent, hosts, region, None);
-        let (trails, groups) = join(trails, groups).await;
-        RegionFirst { region: region.clone(), trails, groups }
-    }));
-    let summary = async {
-        if !config.wants(&rules::PASSWORD_POLICY) {
-            return None;
-        }
-        Some(match hosts.host(Service::Iam, home) {
-            Some(host) => interpret::of(&GET_ACCOUNT_SUMMARY, None, host.account_summary().await),
-            None => Err(no_address(&GET_ACCOUNT_SUMMARY, home)),
-        })
-    };
-    let enabled = async {
-        if !config.wants_regions() {
-            return None;
-        }
-        Some(match hosts.host(Service::Ec2, home) {
-            Some(host) => interpret::of(&DESCRIBE_REGIONS, None, host.regions().await),
-            None => Err(no_address(&DESCRIBE_REGIONS, home)),
-        })
-    };
-    let read = join4(policy, summary, enabled, regions);
-    let ((policy, summary, enabled, regions), requests) = recorded(read).await;
-    FirstAnswers { policy, summary, enabled, regions, requests }
-}
-
-/// A page of a region's log groups: the first, or the one for `token`.
-pub(super) async fn log_group_page(
-    extent: &Extent,
-    hosts: &Hosts,
-    region: &Region,
-    token: Option<&str>,
-) -> ReadResult<LogGroupPage> {
-    let beginning = common_beginning(&extent.log_groups);
-    match hosts.host(Service::Logs, region) {
-        Some(host) => {
-            interpret::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await)
-        }
-        None => Err(no_address(&DESCRIBE_LOG_GROUPS, region)),
-    }
-}
-
-/// Can only happen for the home region of a trail: the configuration checks its own regions.
-pub(super) fn no_address<T>(action: &Action<T>, region: &Region) -> Unread {
-    let text = format!("{}: the address of {region} is not known", action.permission());
-    Unread::Failed(host_error(text))
-}
-
 /// A warning if this machine's clock is wrong.
 fn skewed(hosts: &Hosts, account: &str) -> Option<Warning> {
     let skew = hosts.skew();
@@ -416,45 +367,6 @@ fn skewed(hosts: &Hosts, account: &str) -> Option<Warning> {
         skew.unsigned_abs()
     );
     (skew != 0).then(|| warning("clock_skewed", text, account))
-}
-
-impl Account {
-    /// Warns of what the credentials may not see, with the consequences.
-    fn warn(&self, warnings: &mut Vec<Warning>) {
-        let account = &self.number;
-        if let Some(policy) = &self.first.policy
-            && !self.first.has_no_users()
-        {
-            warnings.extend(denied(policy, "the password policy will be not verifiable", account));
-        }
-        for RegionFirst { region, trails, groups } in &self.first.regions {
-            let subject = format!("{account}/{region}");
-            // No more than that, since another region may show the trail that passes.
-            warnings.extend(denied(trails, &format!("the trails of {region} are not known"), &subject));
-            let lost = format!("the retention of the log groups in {region} will be not verifiable");
-            warnings.extend(denied(groups, &lost, &subject));
-        }
-    }
-}
-
-/// A warning for a refusal. `lost` describes the consequence for the checks.
-fn denied<T>(read: &ReadResult<T>, lost: &str, subject: &str) -> Option<Warning> {
-    let Err(Unread::Denied { reason, detail }) = read else { return None };
-    let text = format!("{detail}; {lost}");
-    Some(if **reason == REGION_NOT_ENABLED {
-        warning("region_not_enabled", text, subject)
-    } else {
-        warning("permission_denied", text, subject)
-    })
-}
-
-pub(super) fn warning(code: &str, message: String, subject: &str) -> Warning {
-    Warning {
-        code: code.to_string(),
-        message,
-        source: Some(NAME.id().to_string()),
-        subject: Some(subject.to_string()),
-    }
 }
 
 fn connection(message: String, help: Vec<String>) -> ConnectError {

@@ -1,38 +1,25 @@
 //! The cloud provider: the account's password policy, audit trails and log retention.
 //!
-//! The modules: `config` is the configuration section, `endpoint` the services' addresses, `sign` the credentials and
-//! signatures, `dialect` the protocol, `login` the renewal of credentials, `account` a single account, `calls` the list
-//! of calls, `wire`, `xml` and `answer` parse and classify answers, `api` makes the calls, `interpret` interprets the
-//! answers, `scope` and `trails` select what counts, `record` defines the artifacts, `rules` the criteria, `connect` is
-//! the connection test, `collect` and `log_groups` the collection. This file implements the source for the rest of the
+//! `host` is the provider, `topics` what is read, `names` what may be configured. The stages are functions: `connect` is
+//! the connection test, `plan` the dry run, `collect` the collection. This file implements the source for the rest of the
 //! tool.
 //!
 //! The source only gets and describes: it changes nothing in the account, and reads no event, log line or object in a
 //! bucket.
 
 mod account;
-mod answer;
-mod api;
-mod calls;
+mod accounts;
 mod collect;
 pub mod config;
 mod connect;
-mod dialect;
-mod elsewhere;
-pub(crate) mod endpoint;
-mod found;
-mod interpret;
-mod log_groups;
-mod login;
+pub(crate) mod host;
+mod names;
+mod observe;
 mod place;
-mod regions;
-mod scope;
+mod plan;
 mod session;
-mod sign;
-mod subject;
-mod trails;
-mod wire;
-mod xml;
+mod topic;
+mod topics;
 
 use evidence_bundle::document::{Identity, Warning};
 use futures_util::FutureExt;
@@ -40,25 +27,23 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use self::account::Opened;
-use self::config::{AccountConfig, CloudConfig, NAME};
-use self::endpoint::{Service, ServiceEndpoint};
-use self::session::CloudSession;
+use self::config::{AccountConfig, CloudConfig};
+use self::host::endpoint::{Service, ServiceEndpoint};
+use self::names::NAME;
+use self::session::{AccountState, CloudSession};
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
-    estimate,
 };
 use crate::env::Env;
 use crate::observation::SourceName;
 use crate::origin::Origin;
 use evidence_rules::rule::Rule;
-use evidence_text::saturating_u64;
 
 /// The static description of this source.
 pub static KIND: SourceKind = SourceKind {
     name: NAME,
     judged: &evidence_rules::cloud::RULES,
-    calls: calls::CALLS,
+    calls: topics::CALLS,
     page: place::page,
     remedy: place::remedy,
     decode: config::decode,
@@ -76,14 +61,14 @@ impl Configured for CloudConfig {
     fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
         let account = |account: &AccountConfig| {
             let own = [("role_arn", account.role.arn.as_str().into())];
-            let all = own.into_iter().chain(account.extent.settings());
+            let all = own.into_iter().chain(account.scope.settings());
             Value::Object(all.map(|(name, value)| (name.to_string(), value)).collect())
         };
         let role = self.role.as_ref().map(|role| role.arn.clone());
         let mut settings = vec![("role_arn", role.into())];
         // With `accounts`, each has its own settings.
         if self.accounts.is_empty() {
-            settings.extend(self.extent.settings());
+            settings.extend(self.scope.settings());
         } else {
             settings.push(("accounts", self.accounts.iter().map(account).collect()));
         }
@@ -96,13 +81,13 @@ impl Configured for CloudConfig {
 
     fn scope(&self) -> Scope {
         let role = self.role.as_ref();
-        let account = role.and_then(|role| scope::role_account(&role.arn));
+        let account = role.and_then(|role| names::role_account(&role.arn));
         let address = |home| ServiceEndpoint::new(Service::Sts, home, self.endpoint_url.as_ref());
         let endpoint = self.home.as_ref().and_then(address);
         Scope {
             source: NAME,
             organization: account.map(str::to_string),
-            kind: if self.wants_regions() { collect::REGION } else { collect::ACCOUNT },
+            kind: if self.wants_regions() { names::REGION } else { names::ACCOUNT },
             subject: account.unwrap_or(NAME.id()).to_string(),
             api_url: endpoint
                 .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),
@@ -111,14 +96,14 @@ impl Configured for CloudConfig {
     }
 
     fn origins(&self, env: &Env) -> Vec<Origin> {
-        let CloudConfig { home, extent, accounts, endpoint_url, variables, .. } = self;
+        let CloudConfig { home, scope, accounts, endpoint_url, variables, .. } = self;
         let id = env.provider(&variables.access_key_id).unwrap_or_else(|| variables.access_key_id.clone());
         // The secret access key only signs.
         let sent: Vec<String> = std::iter::once(id).chain(env.provider(&variables.session_token)).collect();
-        let of_accounts = || accounts.iter().flat_map(|account| &account.extent.regions);
+        let of_accounts = || accounts.iter().flat_map(|account| &account.scope.regions);
         let at = |service| {
             home.iter()
-                .chain(&extent.regions)
+                .chain(&scope.regions)
                 .chain(of_accounts())
                 .filter_map(move |region| ServiceEndpoint::new(service, region, endpoint_url.as_ref()))
         };
@@ -155,51 +140,16 @@ impl Session for CloudSession {
     }
 
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
-        async move {
-            let mut plan = Plan::default();
-            let mut requests = 1 + u64::from(self.config.role.is_some());
-            requests += saturating_u64(self.config.accounts.len());
-            let (mut more_requests, mut log_groups) = (0, 0);
-            for opened in &self.accounts {
-                let account = match opened {
-                    Opened::Account(account) => account.plan().await,
-                    Opened::Unread { why, .. } => {
-                        plan.missing.push(why.message.clone());
-                        continue;
-                    }
-                };
-                requests += account.requests;
-                more_requests += account.more_requests;
-                log_groups += account.log_groups;
-                plan.missing.extend(account.missing);
-                for (kind, count) in account.artifacts {
-                    match plan.artifacts.iter_mut().find(|(known, _)| *known == kind) {
-                        Some((_, all)) => *all += count,
-                        None => plan.artifacts.push((kind, count)),
-                    }
-                }
-            }
-            // A refused setting is not an artifact; the warnings have reported it.
-            plan.artifacts.retain(|(_, count)| *count > 0);
-            plan.requests_minimum = requests;
-            plan.requests_maximum = requests + more_requests;
-            plan.estimated_bytes = estimate::DOCUMENTS
-                + plan.artifact_count() * estimate::CLOUD_ARTIFACT
-                + log_groups * estimate::LOG_GROUP;
-            Ok(plan)
-        }
-        .boxed()
+        plan::plan(self).map(Ok).boxed()
     }
 
     fn collect(&self) -> BoxStream<'_, CollectionItem> {
-        self.found()
+        collect::collect(self)
     }
 
     fn account(&self) -> SessionSummary {
-        let of_accounts = self.accounts.iter().filter_map(|opened| match opened {
-            Opened::Account(account) => Some(account.hosts.paused()),
-            Opened::Unread { .. } => None,
-        });
+        let of_accounts = self.accounts.iter().filter_map(AccountState::account);
+        let of_accounts = of_accounts.map(|account| account.hosts.paused());
         let paused = of_accounts.chain([self.hosts.paused()]).max().unwrap_or_default();
         SessionSummary {
             api_url: self.hosts.address(),

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::endpoint::{Partition, Region};
+use super::host::endpoint::{Partition, Region};
 use crate::source::place::{Place, Remedy};
 use evidence_rules::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, trail};
 use evidence_rules::rule::Reason;

@@ -82,7 +82,7 @@ pub(super) fn cache(
     };
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
-        organization: &config.org,
+        tenant: &config.org,
         about: config.branch.text(),
         account: &account,
         secret,

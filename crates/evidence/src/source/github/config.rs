@@ -14,14 +14,15 @@ use url::Url;
 use self::exclude::EXCLUDE;
 pub use self::exclude::Excluded;
 use super::names;
-use crate::config::controls::{self, controls_of, served_by};
+use crate::config::controls::{self, Applied, controls_of, served_by};
+use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::codehost as rules;
-use evidence_rules::framework::Control;
-use evidence_rules::rule::Rule;
-use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_rules::rule::{Rule, Settings};
+use evidence_settings::declare::{DefaultValue, Format, Key, PATH, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
+use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
@@ -48,6 +49,8 @@ pub struct CodeHostConfig {
     pub exclude: Vec<Excluded>,
     /// `branch`: the branch whose protection is read in every repository.
     pub branch: Branch,
+    /// The numbers that its rules judge by.
+    pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
@@ -111,176 +114,68 @@ pub enum Repositories {
     Listed(Vec<String>),
 }
 
-/// The key of this source.
-pub(crate) static KEY: Key = Key {
-    name: names::NAME.id(),
-    presence: Presence::Optional,
-    shape: Shape::Section(&SECTION),
-    summary: SECTION.summary,
-    rule: "",
-    example: "",
-    synonyms: &["github", "gh", "code_host", "git", "githost", "scm", "vcs"],
-};
-
-static MODE: Key = Key {
-    name: "mode",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Choice(&["token"])),
-    summary: "How the tool authenticates. Apps with fine-grained permissions are not supported yet.",
-    rule: "",
-    example: "token",
-    synonyms: &["auth", "auth_mode"],
-};
-
-static TOKEN_ENV: Key = Key {
-    name: "token_env",
-    presence: Presence::Default(DefaultValue::Text("CODEHOST_TOKEN")),
-    shape: Shape::Text(Format::Variable),
-    summary: "The environment variable that holds the token.",
-    rule: "a name, never the token itself",
-    example: "CODEHOST_TOKEN",
-    synonyms: &["token", "access_token", "api_token", "github_token", "pat"],
-};
-
-static ORG: Key = Key {
-    name: "org",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Custom(&names::ORGANIZATION)),
-    summary: "The organization.",
-    rule: "1 to 100 letters, digits, `-`, `_` and `.`",
-    example: "acme",
-    synonyms: &["organization", "organisation", "owner", "orgs"],
-};
-
-static REPOS: Key = Key {
-    name: "repos",
-    presence: Presence::Required,
-    shape: Shape::EverythingOr(Format::Custom(&names::REPOSITORY)),
-    summary: "The repositories: a list of org/repo, or \"*\" (in quotes) for all repositories of the organization.",
-    rule: "each entry belongs to `org` and appears once; case does not count",
-    example: "[acme/web, acme/api]",
-    synonyms: &["repositories", "repository", "projects"],
-};
-
-static BRANCH: Key = Key {
-    name: "branch",
-    presence: Presence::Derived("`main`, unless the repository is known to have another default branch"),
-    shape: Shape::Text(Format::Custom(&names::BRANCH)),
-    summary: "The branch that is checked: the same name in every repository, or ~DEFAULT_BRANCH for each repository's \
-              default branch.",
-    rule: "`~DEFAULT_BRANCH`, or a valid branch name without `refs/heads/`",
-    example: "~DEFAULT_BRANCH",
-    synonyms: &["default_branch", "ref"],
-};
-
-static CONTROLS: Key = Key {
-    name: "controls",
-    presence: Presence::Derived("the top-level `controls`"),
-    shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
-    summary: "The controls to collect from this source; replaces the top-level list here.",
-    rule: "at least one, each once; may include controls that the top-level list does not",
-    example: "[CC6.1]",
-    synonyms: &[],
-};
-
-static RATE_LIMIT_PAUSE: Key = Key {
-    name: "rate_limit_pause",
-    presence: Presence::Default(DefaultValue::Boolean(true)),
-    shape: Shape::Boolean,
-    summary: "Wait for the reset when the rate limit is nearly used up, instead of failing.",
-    rule: "",
-    example: "true",
-    synonyms: &["pause"],
-};
-
-static TIMEOUT_SECONDS: Key = Key {
-    name: "timeout_seconds",
-    presence: Presence::Default(DefaultValue::Integer(60)),
-    shape: Shape::Seconds { maximum: 3600 },
-    summary: "The time limit for one request, in seconds.",
-    rule: "fractions are allowed",
-    example: "60",
-    synonyms: &["timeout"],
-};
-
-static API_URL: Key = Key {
-    name: "api_url",
-    presence: Presence::Default(DefaultValue::Text("https://api.github.com")),
-    shape: Shape::Text(Format::Url),
-    summary: "The base URL of the API; on a self-hosted server usually https://HOST/api/v3.",
-    rule: "https, or http on loopback; no user, query or fragment; `CODEHOST_API_URL` overrides it",
-    example: "https://code.example.com/api/v3",
-    synonyms: &["url", "base_url", "host", "endpoint", "api"],
-};
-
-static MAX_CONCURRENCY: Key = Key {
-    name: "max_concurrency",
-    presence: Presence::Default(DefaultValue::Integer(32)),
-    shape: Shape::Integer { minimum: 1, maximum: 100 },
-    summary: "The maximum number of requests in flight.",
-    rule: "",
-    example: "32",
-    synonyms: &["concurrency", "parallelism", "jobs"],
-};
-
-static REQUESTS_PER_MINUTE: Key = Key {
-    name: "requests_per_minute",
-    presence: Presence::Default(DefaultValue::Integer(900)),
-    shape: Shape::Integer { minimum: 0, maximum: 100_000 },
-    summary: "The maximum number of requests per minute; 0 means unlimited.",
-    rule: "",
-    example: "900",
-    synonyms: &["rate", "rpm", "rate_limit"],
-};
-
-static CA_FILE: Key = Key {
-    name: "ca_file",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Path),
-    summary: "A PEM file with additional root certificates, for a self-hosted code host.",
-    rule: "",
-    example: "/etc/ssl/certs/company.pem",
-    synonyms: &["ca", "ca_cert", "cacert", "ca_bundle"],
-};
-
-static REVALIDATE: Key = Key {
-    name: "revalidate",
-    presence: Presence::Default(DefaultValue::Boolean(false)),
-    shape: Shape::Boolean,
-    summary: "Store answers in the cache directory, and ask the host only whether they have changed. Unchanged \
-              answers do not count towards the rate limit.",
-    rule: "the records are in `$XDG_CACHE_HOME/evidence` or `~/.cache/evidence`, readable only by their owner",
-    example: "true",
-    synonyms: &["cache", "etag", "conditional", "incremental"],
-};
-
-static CODEOWNERS_ERRORS: Key = Key {
-    name: "codeowners_errors",
-    presence: Presence::Default(DefaultValue::Boolean(false)),
-    shape: Shape::Boolean,
-    summary: "Ask the host for the errors it finds in each CODEOWNERS file, and do not count owners that it calls \
-              unknown.",
-    rule: "one more request for each repository whose file has a default rule",
-    example: "true",
-    synonyms: &["check_owners", "verify_owners"],
-};
-
-static ACCEPT_UNCONFIRMED: Key = Key {
-    name: "accept_unconfirmed",
-    presence: Presence::Default(DefaultValue::Boolean(false)),
-    shape: Shape::Boolean,
-    summary: "Accept that the host does not report how many repositories the organization has: a bundle can then be \
-              complete although nothing confirms the list.",
-    rule: "the bundle records the setting",
-    example: "true",
-    synonyms: &["unconfirmed"],
-};
+keys! {
+    /// The key of this source.
+    pub(crate) KEY = optional_section(names::NAME.id(), &SECTION)
+        also &["github", "gh", "code_host", "git", "githost", "scm", "vcs"];
+    MODE = required("mode", Shape::Text(Format::Choice(&["token"])),
+        "How the tool authenticates. Apps with fine-grained permissions are not supported yet.")
+        example "token", also &["auth", "auth_mode"];
+    TOKEN_ENV = variable("token_env", "CODEHOST_TOKEN", "The environment variable that holds the token.")
+        rule "a name, never the token itself", example "CODEHOST_TOKEN",
+        also &["token", "access_token", "api_token", "github_token", "pat"];
+    ORG = required("org", Shape::Text(Format::Custom(&names::ORGANIZATION)), "The organization.")
+        rule "1 to 100 letters, digits, `-`, `_` and `.`", example "acme",
+        also &["organization", "organisation", "owner", "orgs"];
+    REPOS = required("repos", Shape::EverythingOr(Format::Custom(&names::REPOSITORY)),
+        "The repositories: a list of org/repo, or \"*\" (in quotes) for all repositories of the \
+         organization.")
+        rule "each entry belongs to `org` and appears once; case does not count",
+        example "[acme/web, acme/api]", also &["repositories", "repository", "projects"];
+    BRANCH = derived("branch", "`main`, unless the repository is known to have another default branch",
+        Shape::Text(Format::Custom(&names::BRANCH)),
+        "The branch that is checked: the same name in every repository, or ~DEFAULT_BRANCH for each \
+         repository's default branch.")
+        rule "`~DEFAULT_BRANCH`, or a valid branch name without `refs/heads/`", example "~DEFAULT_BRANCH",
+        also &["default_branch", "ref"];
+    RATE_LIMIT_PAUSE = boolean("rate_limit_pause", true,
+        "Wait for the reset when the rate limit is nearly used up, instead of failing.")
+        example "true", also &["pause"];
+    API_URL = default("api_url", DefaultValue::Text("https://api.github.com"), URL,
+        "The base URL of the API; on a self-hosted server usually https://HOST/api/v3.")
+        rule "https, or http on loopback; no user, query or fragment; `CODEHOST_API_URL` overrides it",
+        example "https://code.example.com/api/v3", also &["url", "base_url", "host", "endpoint", "api"];
+    MAX_CONCURRENCY = integer("max_concurrency", 32, 1..=100, "The maximum number of requests in flight.")
+        example "32", also &["concurrency", "parallelism", "jobs"];
+    REQUESTS_PER_MINUTE = integer("requests_per_minute", 900, 0..=100_000,
+        "The maximum number of requests per minute; 0 means unlimited.")
+        example "900", also &["rate", "rpm", "rate_limit"];
+    CA_FILE = optional("ca_file", PATH,
+        "A PEM file with additional root certificates, for a self-hosted code host.")
+        example "/etc/ssl/certs/company.pem", also &["ca", "ca_cert", "cacert", "ca_bundle"];
+    REVALIDATE = boolean("revalidate", false,
+        "Store answers in the cache directory, and ask the host only whether they have changed. Unchanged \
+         answers do not count towards the rate limit.")
+        rule "the records are in `$XDG_CACHE_HOME/evidence` or `~/.cache/evidence`, readable only by their \
+         owner",
+        example "true", also &["cache", "etag", "conditional", "incremental"];
+    CODEOWNERS_ERRORS = boolean("codeowners_errors", false,
+        "Ask the host for the errors it finds in each CODEOWNERS file, and do not count owners that it \
+         calls unknown.")
+        rule "one more request for each repository whose file has a default rule", example "true",
+        also &["check_owners", "verify_owners"];
+    ACCEPT_UNCONFIRMED = boolean("accept_unconfirmed", false,
+        "Accept that the host does not report how many repositories the organization has: a bundle can then \
+         be complete although nothing confirms the list.")
+        rule "the bundle records the setting", example "true", also &["unconfirmed"];
+}
+static CONTROLS: Key = shared::controls("the top-level `controls`", &SERVED);
 
 /// `sources.codehost`
-static SECTION: Section = Section {
-    path: "sources.codehost",
-    summary: "The code host: organization settings, branch protection, CODEOWNERS.",
-    keys: &[
+static SECTION: Section = Section::new(
+    "sources.codehost",
+    "The code host: organization settings, branch protection, CODEOWNERS.",
+    &[
         &MODE,
         &TOKEN_ENV,
         &ORG,
@@ -298,16 +193,13 @@ static SECTION: Section = Section {
         &CODEOWNERS_ERRORS,
         &ACCEPT_UNCONFIRMED,
     ],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+);
 
-/// The code host; `controls` is the top-level list, if it is valid.
+/// The code host.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let token_env = decoder.text(fields, &TOKEN_ENV);
@@ -325,7 +217,7 @@ pub(super) fn decode(
         of_organization(decoder, org.as_ref(), entries, |excluded: &mut Excluded| &mut excluded.pattern)
     });
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);
@@ -339,6 +231,7 @@ pub(super) fn decode(
     mode?;
     let (address, api_url_key) = api_url?;
     Some(Arc::new(CodeHostConfig {
+        rule_settings: applied.settings.clone(),
         token_env: token_env?.value,
         org: org?.value,
         repos: repos?,

@@ -1,8 +1,8 @@
 //! The pages of the host's settings, and the ruleset that protects the branches of a whole organization.
 
+use evidence_os::shell;
 use url::Url;
 
-use crate::report::format::shell_word;
 use crate::source::place::{Place, Remedy, segment};
 use evidence_rules::codehost::{BRANCH_PROTECTION, TWO_FACTOR_REQUIRED, branch_protection as branch};
 use evidence_rules::rule::Reason;
@@ -66,7 +66,7 @@ pub(super) fn remedy(place: &Place<'_>, reason: &str) -> Option<Remedy> {
     let web = web_of(place.api_url)?;
     let host = Url::parse(&web).ok()?.host_str().map(str::to_string)?;
     let host =
-        if host == "github.com" { String::new() } else { format!("--hostname {} ", shell_word(&host)) };
+        if host == "github.com" { String::new() } else { format!("--hostname {} ", shell::word(&host)) };
     let owner = segment(owner);
     Some(Remedy {
         title: "One organization ruleset",

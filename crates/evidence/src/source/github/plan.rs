@@ -26,7 +26,7 @@ const INSTALLATION_TOKEN: SignedDuration = SignedDuration::from_hours(1);
 /// See [`Session::plan`](crate::source::Session::plan).
 pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, ConnectError> {
     let mut plan = Plan { requests_per_minute: host.config.requests_per_minute, ..Plan::default() };
-    plan.lacking.clone_from(&preflight.lacking);
+    plan.lacking.clone_from(&preflight.unreadable);
     let mut count = RepositoryCount::default();
     if topics::of_repositories(&host.config).next().is_some() {
         count = planned_repositories(host, preflight).await?;

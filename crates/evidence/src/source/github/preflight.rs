@@ -38,7 +38,7 @@ pub(super) struct Preflight {
     /// The repositories in scope that the configuration names; in a dry run not all of a long list.
     pub(super) named: Vec<NamedRepository>,
     /// What could not be read, as text: a collection will lack it.
-    pub(super) lacking: Vec<String>,
+    pub(super) unreadable: Vec<String>,
     /// What the token may not read.
     pub(super) warnings: Vec<Warning>,
 }
@@ -80,17 +80,17 @@ pub(super) async fn preflight(host: &Host, dry_run: bool) -> Result<Preflight, C
     }
     for probe in &probes {
         if let Inspect::Organization { warned: true, .. } = probe.topic.inspect {
-            preflight.lacking.extend(denied(&probe.found).filter_map(|check| check.verdict.actual));
+            preflight.unreadable.extend(denied(&probe.found).filter_map(|check| check.verdict.actual));
         } else {
             for text in probe.denied() {
                 preflight.warnings.push(host.warning("permission_missing", text.clone()));
-                preflight.lacking.push(text);
+                preflight.unreadable.push(text);
             }
         }
-        preflight.lacking.extend(probe.failed());
+        preflight.unreadable.extend(probe.failed());
     }
     // Problems unrelated to the repository appear in every look at it.
-    preflight.lacking.dedup();
+    preflight.unreadable.dedup();
     *preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
     Ok(preflight)
 }

@@ -40,8 +40,7 @@ impl<'a> RepositoryName<'a> {
 
 /// A warning about the organization or one of its repositories.
 pub(super) fn warning(code: &str, message: String, subject: &str) -> Warning {
-    let (source, subject) = (Some(NAME.id().to_string()), Some(subject.to_string()));
-    Warning { code: code.to_string(), message, source, subject }
+    NAME.warning(code, message, Some(subject))
 }
 
 /// The repository of an answer that is read on its own.

@@ -2,12 +2,12 @@
 //!
 //! Nothing here sends a request. No text contains a part of a credential.
 
-use super::answer::says_disabled;
 use super::config::AltCloudConfig;
-use super::config::NAME;
-use super::listing::ListingError;
-use super::scopes::{OAuthScope, joined};
-use super::service_account::ServiceAccount;
+use super::host::answer::says_disabled;
+use super::host::listing::ListingError;
+use super::host::scopes::{OAuthScope, joined};
+use super::host::service_account::ServiceAccount;
+use super::names::NAME;
 use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{FailureKind, HelpTarget, RequestFailure};

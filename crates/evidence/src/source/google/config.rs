@@ -5,21 +5,19 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::config::controls::{self, controls_of, served_by};
-use crate::observation::SourceName;
+use super::names::{MY_CUSTOMER, NAME, is_address, is_customer, is_domain};
+use crate::config::controls::{self, Applied, controls_of, served_by};
+use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Configured;
 use evidence_rules::altcloud as rules;
-use evidence_rules::framework::Control;
 use evidence_rules::rule::Rule;
-use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
+use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
-
-/// The name of this source.
-pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// The provider's own address.
 pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
@@ -30,15 +28,6 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
-
-/// The provider's alias for the administrator's own customer.
-const MY_CUSTOMER: &str = "my_customer";
-
-/// The longest name of a domain (RFC 1035, section 2.3.4).
-const LONGEST_DOMAIN: usize = 253;
-
-/// The longest part of an address before its `@` (RFC 5321, section 4.5.3.1).
-const LONGEST_LOCAL_PART: usize = 64;
 
 /// `sources.altcloud`
 #[derive(Debug, Clone)]
@@ -70,121 +59,50 @@ impl AltCloudConfig {
     }
 }
 
-/// The key of this source.
-pub(crate) static KEY: Key = Key {
-    name: NAME.id(),
-    presence: Presence::Optional,
-    shape: Shape::Section(&SECTION),
-    summary: SECTION.summary,
-    rule: "",
-    example: "",
-    synonyms: &["google", "gsuite", "workspace", "google_workspace", "gcp", "alt_cloud"],
-};
+keys! {
+    /// The key of this source.
+    pub(crate) KEY = optional_section(NAME.id(), &SECTION)
+        also &["google", "gsuite", "workspace", "google_workspace", "gcp", "alt_cloud"];
+    MODE = required("mode", Shape::Text(Format::Choice(&["service_account"])),
+        "How the tool authenticates: as a service account with read-only scopes delegated by an \
+         administrator.")
+        example "service_account", also &["auth", "auth_mode"];
+    CREDENTIALS_ENV = variable("credentials_env", "ALTCLOUD_APPLICATION_CREDENTIALS",
+        "The environment variable that holds the path of the service account's credentials file.")
+        rule "a name, never the path or the credentials themselves",
+        example "ALTCLOUD_APPLICATION_CREDENTIALS",
+        also &["credentials", "credentials_file", "credentials_path", "key_file", "service_account_file"];
+    CUSTOMER_ID = default("customer_id", DefaultValue::Text(MY_CUSTOMER), LINE,
+        "The customer whose directory is read; `my_customer` means the administrator's own.")
+        rule "`my_customer`, or `C` and letters and digits", example "C01abc2de",
+        also &["customer", "account_id"];
+    ADMIN_EMAIL = required("admin_email", LINE,
+        "The administrator on whose behalf the service account reads; it sees what this user can see.")
+        rule "an e-mail address", example "auditor@acme.example",
+        also &["admin", "subject", "delegated_user", "impersonate", "user_email"];
+    DOMAINS = default("domains", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Line, may_be_empty: true }, "The domains whose users are read; empty for all users of the customer.")
+        rule "each a domain, once; case does not count", example "[acme.example]", also &["domain"];
+    API_URL = default("api_url", DefaultValue::Text("https://admin.googleapis.com"), URL,
+        "The base URL of the API.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://admin.googleapis.com", also &["url", "base_url", "endpoint", "endpoint_url"];
+}
 
-static MODE: Key = Key {
-    name: "mode",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Choice(&["service_account"])),
-    summary: "How the tool authenticates: as a service account with read-only scopes delegated by an administrator.",
-    rule: "",
-    example: "service_account",
-    synonyms: &["auth", "auth_mode"],
-};
-
-static CREDENTIALS_ENV: Key = Key {
-    name: "credentials_env",
-    presence: Presence::Default(DefaultValue::Text("ALTCLOUD_APPLICATION_CREDENTIALS")),
-    shape: Shape::Text(Format::Variable),
-    summary: "The environment variable that holds the path of the service account's credentials file.",
-    rule: "a name, never the path or the credentials themselves",
-    example: "ALTCLOUD_APPLICATION_CREDENTIALS",
-    synonyms: &["credentials", "credentials_file", "credentials_path", "key_file", "service_account_file"],
-};
-
-static CUSTOMER_ID: Key = Key {
-    name: "customer_id",
-    presence: Presence::Default(DefaultValue::Text(MY_CUSTOMER)),
-    shape: Shape::Text(Format::Line),
-    summary: "The customer whose directory is read; `my_customer` means the administrator's own.",
-    rule: "`my_customer`, or `C` and letters and digits",
-    example: "C01abc2de",
-    synonyms: &["customer", "account_id"],
-};
-
-static ADMIN_EMAIL: Key = Key {
-    name: "admin_email",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Line),
-    summary: "The administrator on whose behalf the service account reads; it sees what this user can see.",
-    rule: "an e-mail address",
-    example: "auditor@acme.example",
-    synonyms: &["admin", "subject", "delegated_user", "impersonate", "user_email"],
-};
-
-static DOMAINS: Key = Key {
-    name: "domains",
-    presence: Presence::Default(DefaultValue::Empty("[]")),
-    shape: Shape::List { of: Format::Line, may_be_empty: true },
-    summary: "The domains whose users are read; empty for all users of the customer.",
-    rule: "each a domain, once; case does not count",
-    example: "[acme.example]",
-    synonyms: &["domain"],
-};
-
-static CONTROLS: Key = Key {
-    name: "controls",
-    presence: Presence::Derived("those of the top-level `controls` that this source serves"),
-    shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
-    summary: "The controls to collect from this source; replaces the top-level list here.",
-    rule: "at least one, each once; may include controls that the top-level list does not",
-    example: "[CC6.1]",
-    synonyms: &[],
-};
-
-static TIMEOUT_SECONDS: Key = Key {
-    name: "timeout_seconds",
-    presence: Presence::Default(DefaultValue::Integer(60)),
-    shape: Shape::Seconds { maximum: 3600 },
-    summary: "The time limit for one request, in seconds.",
-    rule: "fractions are allowed",
-    example: "60",
-    synonyms: &["timeout"],
-};
-
-static API_URL: Key = Key {
-    name: "api_url",
-    presence: Presence::Default(DefaultValue::Text("https://admin.googleapis.com")),
-    shape: Shape::Text(Format::Url),
-    summary: "The base URL of the API.",
-    rule: "https, or http on loopback; no user, query or fragment",
-    example: "https://admin.googleapis.com",
-    synonyms: &["url", "base_url", "endpoint", "endpoint_url"],
-};
+static CONTROLS: Key = shared::controls("those of the top-level `controls` that this source serves", &SERVED);
 
 /// `sources.altcloud`
-static SECTION: Section = Section {
-    path: "sources.altcloud",
-    summary: "The workspace directory: two-step verification, administrators, account changes.",
-    keys: &[
-        &MODE,
-        &CREDENTIALS_ENV,
-        &CUSTOMER_ID,
-        &ADMIN_EMAIL,
-        &DOMAINS,
-        &CONTROLS,
-        &TIMEOUT_SECONDS,
-        &API_URL,
-    ],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+static SECTION: Section = Section::new(
+    "sources.altcloud",
+    "The workspace directory: two-step verification, administrators, account changes.",
+    &[&MODE, &CREDENTIALS_ENV, &CUSTOMER_ID, &ADMIN_EMAIL, &DOMAINS, &CONTROLS, &TIMEOUT_SECONDS, &API_URL],
+);
 
-/// The workspace; `controls` is the top-level list, if it is valid.
+/// The workspace.
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[&'static Control]>,
+    applied: &Applied<'_>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
@@ -199,7 +117,7 @@ pub(super) fn decode(
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
-    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
@@ -250,72 +168,4 @@ fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Op
         all_good = false;
     }
     all_good.then_some(kept)
-}
-
-/// Whether the text is safe as part of a path.
-fn is_customer(text: &str) -> bool {
-    text == MY_CUSTOMER
-        || (text.strip_prefix('C').is_some_and(|rest| {
-            (1..=63).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        }))
-}
-
-fn is_address(text: &str) -> bool {
-    let Some((local, domain)) = text.rsplit_once('@') else { return false };
-    (1..=LONGEST_LOCAL_PART).contains(&local.len())
-        && local.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'@')
-        && is_domain(&domain.to_ascii_lowercase())
-}
-
-/// A domain in lower case, with at least one dot.
-fn is_domain(text: &str) -> bool {
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    text.len() <= LONGEST_DOMAIN && text.contains('.') && text.split('.').all(is_label)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_a_customer_an_address_and_a_domain() {
-        for (text, is) in [
-            ("my_customer", true),
-            ("C01abc2de", true),
-            ("C", false),
-            ("my_customers", false),
-            ("C01/../roles", false),
-            ("c01abc", false),
-        ] {
-            assert_eq!(is_customer(text), is, "{text}");
-        }
-        for (text, is) in [
-            ("auditor@acme.example", true),
-            ("o'neil+x@Acme.Example", true),
-            ("auditor", false),
-            ("@acme.example", false),
-            ("a b@acme.example", false),
-            ("a@b@acme.example", false),
-            ("auditor@acme", false),
-        ] {
-            assert_eq!(is_address(text), is, "{text}");
-        }
-        for (text, is) in [
-            ("acme.example", true),
-            ("xn--bcher-kva.example", true),
-            ("acme", false),
-            ("acme..example", false),
-            ("-a.example", false),
-            ("https://acme.example", false),
-            ("acme.example/x", false),
-            ("", false),
-        ] {
-            assert_eq!(is_domain(text), is, "{text}");
-        }
-    }
 }

@@ -7,28 +7,31 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use futures_util::future::{join_all, join3};
+use futures_util::future::{join, join_all};
 use jiff::SignedDuration;
 
-use super::access::Access;
 use super::advice::{api_error, connection, exchange_error, not_the_customers};
-use super::answer::says_scopes;
-use super::api::Api;
-use super::calls::EVENTS;
-use super::config::{AltCloudConfig, NAME};
-use super::dialect::TokenExchange;
-use super::interpret::why;
-use super::listing::{ListingError, Period, Whose};
-use super::scopes::OAuthScope;
-use super::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
-use super::session::{AltCloudSession, Firsts};
-use super::wire::TokenAnswer;
+use super::config::AltCloudConfig;
+use super::host::access::Access;
+use super::host::answer::says_scopes;
+use super::host::api::Host;
+use super::host::dialect::{DirectoryApi, TokenExchange};
+use super::host::listing::{ListingError, Period};
+use super::host::scopes::OAuthScope;
+use super::host::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
+use super::host::token::TokenAnswer;
+use super::names::NAME;
+use super::observe::refusal_text;
+use super::session::AltCloudSession;
+use super::topic::{Answers, FirstPart, Topic};
+use super::topics;
+use super::users::{self, FirstUsers};
 use crate::clock;
 use crate::env::Env;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Client, ClientSettings, Proxy};
+use evidence_http::{Anonymous, Client, ClientSettings, Dialect, Proxy};
 
 /// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -57,17 +60,30 @@ pub(super) async fn connect(
     let access = access(&config, account, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
-    let tested = test(&config, &access, &surroundings.env, &mut warnings).await;
-    let (refused, firsts, period) = tested.map_err(|error| {
+    let granted = tokens(&config, &access).await;
+    let failed = |access: &Access, error: ConnectError| {
         let (requests, retries) = access.requests();
         error.after(requests, retries)
-    })?;
-    let first = firsts.metas().next();
-    let skewed = || clock::skewed(first?, NAME, config.organization());
-    warnings.extend(access.warning().or_else(skewed));
-    let scopes = OAuthScope::needed(&config.rules);
-    let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
-    Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
+    };
+    let (scopes, refused) = granted.map_err(|error| failed(&access, error))?;
+    for (scope, text) in &refused {
+        let text = format!(
+            "the scope {} is not delegated to the service account ({text}), so {} are not read",
+            scope.name(),
+            scope.shows()
+        );
+        warnings.push(warn("scope_not_delegated", text, config.organization()));
+    }
+    let period = period(&access, &surroundings.env);
+    let host = Host { config, access, scopes, refused, period };
+    let (users, answers) = open(&host).await;
+    let parts = parts(&users, &answers);
+    denied(&host, &parts, &mut warnings).map_err(|error| failed(&host.access, error))?;
+    let first = parts.iter().find_map(|part| part.page.ok());
+    let skewed = || clock::skewed(first?, NAME, host.config.organization());
+    warnings.extend(host.access.warning().or_else(skewed));
+    drop(parts);
+    Ok(AltCloudSession { host, users, answers, warnings })
 }
 
 fn access(
@@ -75,7 +91,7 @@ fn access(
     account: ServiceAccount,
     surroundings: &Surroundings,
 ) -> Result<Access, ConnectError> {
-    let client = |plain: bool| {
+    let client = |dialect: Arc<dyn Dialect>, plain: bool| {
         let settings = ClientSettings {
             timeout: config.timeout,
             max_concurrency: CONCURRENCY,
@@ -87,13 +103,13 @@ fn access(
         };
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
-        Client::new(settings, Arc::new(TokenExchange), clock, watch).map_err(|text| ConnectError {
+        Client::new(settings, dialect, Arc::new(Anonymous), clock, watch).map_err(|text| ConnectError {
             kind: ConnectErrorKind::Configuration,
             ..connection(text, Vec::new())
         })
     };
-    let exchange = client(account.token_uri.scheme() == "http")?;
-    let api = client(config.api_url.scheme() == "http")?;
+    let exchange = client(Arc::new(TokenExchange), account.token_uri.scheme() == "http")?;
+    let api = client(Arc::new(DirectoryApi), config.api_url.scheme() == "http")?;
     let clock = surroundings.env.clock.clone();
     Ok(Access::new(
         account,
@@ -105,24 +121,8 @@ fn access(
     ))
 }
 
-/// The scopes that are not delegated, with the provider's message; the first pages; and the period of the log.
-type Tested = (Vec<(OAuthScope, String)>, Firsts, Period);
-
-async fn test(
-    config: &AltCloudConfig,
-    access: &Access,
-    env: &Env,
-    warnings: &mut Vec<Warning>,
-) -> Result<Tested, ConnectError> {
-    let (scopes, refused) = tokens(config, access).await?;
-    for (scope, text) in &refused {
-        let text = format!(
-            "the scope {} is not delegated to the service account ({text}), so {} are not read",
-            scope.name(),
-            scope.shows()
-        );
-        warnings.push(warn("scope_not_delegated", text, config.organization()));
-    }
+/// The period of the log, which ends now.
+fn period(access: &Access, env: &Env) -> Period {
     // A given time does not depend on this machine's clock.
     let end = match env.fixed_time() {
         Some(_) => env.started(),
@@ -131,10 +131,7 @@ async fn test(
     let start = end.checked_sub(SignedDuration::from_hours(24 * LOG_DAYS)).unwrap_or(end);
     // Whole seconds: the provider's pattern allows fractions, but none of its documentation shows any.
     let whole = |time: jiff::Timestamp| jiff::Timestamp::from_second(time.as_second()).unwrap_or(time);
-    let period = Period { start: whole(start), end: whole(end) };
-    let firsts = firsts(config, access, &scopes, period).await;
-    denied(config, access.account(), &firsts, warnings)?;
-    Ok((refused, firsts, period))
+    Period { start: whole(start), end: whole(end) }
 }
 
 /// A token for all required scopes; if the exchange refuses them together, a token for those that are delegated.
@@ -158,7 +155,9 @@ async fn tokens(
     for (scope, answer) in needed.iter().zip(asked) {
         match answer {
             Ok(_) => delegated.push(*scope),
-            Err(ListingError::Refused(why)) if says_scopes(&why) => refused.push((*scope, why.text())),
+            Err(ListingError::Refused(reason)) if says_scopes(&reason) => {
+                refused.push((*scope, reason.text()))
+            }
             Err(other) => return Err(exchange_error(config, access.account(), &other)),
         }
     }
@@ -184,66 +183,38 @@ async fn started(
     }
 }
 
-async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[OAuthScope], period: Period) -> Firsts {
-    let api = Api { access, base: &config.api_url, customer: &config.customer_id };
-    let has = |scope| scopes.contains(&scope);
-    let whose = if has(OAuthScope::Users) { whose(config) } else { Vec::new() };
-    let users = join_all(whose.into_iter().map(|whose| {
-        let api = &api;
-        async move {
-            let first = api.first_users(&whose).await;
-            (whose, first)
-        }
-    }));
-    let roles = async { if has(OAuthScope::Roles) { Some(api.first_roles().await) } else { None } };
-    let event = EVENTS.first().copied().filter(|_| has(OAuthScope::Reports));
-    let events = async {
-        match event {
-            Some(event) => Some(api.first_events(event, period).await),
-            None => None,
-        }
-    };
-    let (users, roles, events) = join3(users, roles, events).await;
-    Firsts { users, roles, events }
+/// What the connection test learned about each topic.
+type TopicAnswers = Vec<(&'static Topic, Box<dyn Answers>)>;
+
+/// Reads the first pages of the users and of every topic, concurrently.
+async fn open(host: &Host) -> (FirstUsers, TopicAnswers) {
+    let topics = topics::required(&host.config);
+    let topics = topics.map(|topic| async move { (topic, (topic.open)(host).await) });
+    join(users::open(host), join_all(topics)).await
 }
 
-/// The customer or domains to read users of.
-pub(super) fn whose(config: &AltCloudConfig) -> Vec<Whose> {
-    if config.domains.is_empty() {
-        let (id, name) = (config.customer_id.clone(), config.organization().to_string());
-        return vec![Whose::Customer { id, name }];
-    }
-    config.domains.iter().cloned().map(Whose::Domain).collect()
+/// The first pages, with the users first.
+fn parts<'a>(users: &'a FirstUsers, answers: &'a TopicAnswers) -> Vec<FirstPart<'a>> {
+    let users = users.iter().map(|(whose, (first, _))| FirstPart {
+        scope: OAuthScope::Users,
+        what: users::users_of(whose),
+        page: first.as_ref().map(|answered| &answered.meta),
+    });
+    users.chain(answers.iter().filter_map(|(_, answers)| answers.first())).collect()
 }
 
 /// Adds a warning for each part that the provider refuses or does not know. Fails if it showed nothing at all.
-fn denied(
-    config: &AltCloudConfig,
-    account: &ServiceAccount,
-    firsts: &Firsts,
-    warnings: &mut Vec<Warning>,
-) -> Result<(), ConnectError> {
-    let users = firsts.users.iter().map(|(whose, first)| {
-        (OAuthScope::Users, format!("users of {}", whose.name()), first.0.as_ref().err())
-    });
-    let roles = firsts
-        .roles
-        .iter()
-        .map(|first| (OAuthScope::Roles, OAuthScope::Roles.shows().to_string(), first.0.as_ref().err()));
-    let events = firsts
-        .events
-        .iter()
-        .map(|first| (OAuthScope::Reports, OAuthScope::Reports.shows().to_string(), first.0.as_ref().err()));
-    let parts: Vec<_> = users.chain(roles).chain(events).collect();
-    if parts.iter().all(|(.., problem)| problem.is_some()) {
-        let problem = parts.iter().find_map(|(_, what, problem)| Some((what, (*problem)?)));
+fn denied(host: &Host, parts: &[FirstPart<'_>], warnings: &mut Vec<Warning>) -> Result<(), ConnectError> {
+    let config = &host.config;
+    if parts.iter().all(|part| part.page.is_err()) {
+        let problem = parts.iter().find_map(|part| Some((&part.what, part.page.err()?)));
         if let Some((what, problem)) = problem {
-            return Err(api_error(config, account, what, problem));
+            return Err(api_error(config, host.access.account(), what, problem));
         }
     }
-    for (scope, what, problem) in &parts {
-        let Some(ListingError::Refused(refused)) = problem else { continue };
-        let text = format!("{what} are not shown to {}: {}", config.admin_email, why(refused));
+    for FirstPart { scope, what, page } in parts {
+        let Err(ListingError::Refused(refused)) = page else { continue };
+        let text = format!("{what} are not shown to {}: {}", config.admin_email, refusal_text(refused));
         warnings.push(match refused.class {
             Class::Forbidden(RefusalCause::Permission) => {
                 let text = format!("{text}; it needs {}", scope.privilege());
@@ -267,6 +238,5 @@ pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes
 }
 
 fn warn(code: &str, message: String, subject: &str) -> Warning {
-    let (source, subject) = (Some(NAME.id().to_string()), Some(subject.to_string()));
-    Warning { code: code.to_string(), message, source, subject }
+    NAME.warning(code, message, Some(subject))
 }

@@ -1,40 +1,27 @@
 //! The keys of `sources.cloud`: their values and descriptions.
 
 use super::SERVED;
-use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, Presence, Section, Shape};
+use crate::config::shared::{self, TIMEOUT_SECONDS};
+use crate::source::aws::names::NAME;
+use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, LINE, Section, Shape, URL};
+use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
-/// The key of this source.
-pub(crate) static KEY: Key = Key {
-    name: super::NAME.id(),
-    presence: Presence::Optional,
-    shape: Shape::Section(&SECTION),
-    summary: SECTION.summary,
-    rule: "",
-    example: "",
-    synonyms: &["aws", "amazon"],
-};
-
-pub(super) static MODE: Key = Key {
-    name: "mode",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Choice(&["env", "assume_role"])),
-    summary: "How the tool authenticates: with the credentials in the variables, or with a role that they can assume.",
-    rule: "",
-    example: "env",
-    synonyms: &["auth", "auth_mode"],
-};
-
-pub(super) static REGION: Key = Key {
-    name: "region",
-    presence: Presence::Derived("the first of `regions`, or the environment variable `CLOUD_REGION`"),
-    shape: Shape::Text(Format::Line),
-    summary: "The region used for authentication; the only one read if `regions` is absent.",
-    rule: "the name of a region, such as eu-central-1",
-    example: "eu-central-1",
-    synonyms: &["aws_region", "default_region"],
-};
+keys! {
+    /// The key of this source.
+    pub(crate) KEY = optional_section(NAME.id(), &SECTION)
+        also &["aws", "amazon"];
+    pub(super) MODE = required("mode", Shape::Text(Format::Choice(&["env", "assume_role"])),
+        "How the tool authenticates: with the credentials in the variables, or with a role that they can \
+         assume.")
+        example "env", also &["auth", "auth_mode"];
+    pub(super) REGION = derived("region",
+        "the first of `regions`, or the environment variable `CLOUD_REGION`", LINE,
+        "The region used for authentication; the only one read if `regions` is absent.")
+        rule "the name of a region, such as eu-central-1", example "eu-central-1",
+        also &["aws_region", "default_region"];
+}
 
 /// One of several regions. The source checks more, because that depends on the other keys.
 static REGION_NAME: CustomFormat = CustomFormat {
@@ -58,141 +45,59 @@ static REGION_NAME: CustomFormat = CustomFormat {
     max_length: None,
 };
 
-pub(super) static REGIONS: Key = Key {
-    name: "regions",
-    presence: Presence::Derived("`region` alone"),
-    shape: Shape::List { of: Format::Custom(&REGION_NAME), may_be_empty: false },
-    summary: "The regions whose trails and log groups are read; list every region that the account uses.",
-    rule: "names of regions, each once, all of one partition",
-    example: "[eu-central-1, us-east-1]",
-    synonyms: &["aws_regions"],
-};
-
-pub(super) static ROLE_ARN: Key = Key {
-    name: "role_arn",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "The role to assume.",
-    rule: "the ARN of a role; with `mode: assume_role`, and only with it",
-    example: "arn:aws:iam::123456789012:role/evidence",
-    synonyms: &["role", "assume_role_arn"],
-};
-
-pub(super) static EXTERNAL_ID: Key = Key {
-    name: "external_id",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "The external id that the role's trust policy requires.",
-    rule: "2 to 1224 letters, digits and `+=,.@:/_-`; only with `mode: assume_role`",
-    example: "acme-evidence",
-    synonyms: &[],
-};
-
-pub(super) static SESSION_DURATION: Key = Key {
-    name: "session_duration",
-    presence: Presence::Default(DefaultValue::Integer(3600)),
-    shape: Shape::Integer { minimum: 900, maximum: 43_200 },
-    summary: "How long the temporary credentials of roles last, in seconds.",
-    rule: "not more than each role allows; only with `mode: assume_role` or `accounts`",
-    example: "3600",
-    synonyms: &["session_duration_seconds", "duration_seconds"],
-};
-
-pub(super) static TRAILS: Key = Key {
-    name: "trails",
-    presence: Presence::Default(DefaultValue::Empty("[]")),
-    shape: Shape::List { of: Format::Line, may_be_empty: true },
-    summary: "The audit trails in scope; empty for all.",
-    rule: "names or ARNs of trails, each once",
-    example: "[main]",
-    synonyms: &["audit_trails", "cloudtrail", "trail"],
-};
-
-pub(super) static LOG_GROUPS: Key = Key {
-    name: "log_groups",
-    presence: Presence::Default(DefaultValue::Empty("[]")),
-    shape: Shape::List { of: Format::Line, may_be_empty: true },
-    summary: "The log groups in scope; empty for all.",
-    rule: "names, or prefixes followed by `*`, each once",
-    example: "[\"/production/*\"]",
-    synonyms: &["log_group", "loggroups"],
-};
-
-pub(super) static ACCOUNTS: Key = Key {
-    name: "accounts",
-    presence: Presence::Optional,
-    shape: Shape::Sections(&ACCOUNT),
-    summary: "The accounts to read instead of the account of the credentials, each with a role in it.",
-    rule: "each account once",
-    example: "[{role_arn: \"arn:aws:iam::123456789012:role/evidence\"}]",
-    synonyms: &["account", "account_ids", "roles"],
-};
-
-pub(super) static ACCOUNT_ROLE_ARN: Key = Key {
-    name: ROLE_ARN.name,
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Line),
-    summary: "The role to assume in the account.",
-    rule: "the ARN of a role",
-    example: ROLE_ARN.example,
-    synonyms: ROLE_ARN.synonyms,
-};
-
-pub(super) static ACCOUNT_EXTERNAL_ID: Key = Key {
-    name: EXTERNAL_ID.name,
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: EXTERNAL_ID.summary,
-    rule: "2 to 1224 letters, digits and `+=,.@:/_-`",
-    example: EXTERNAL_ID.example,
-    synonyms: EXTERNAL_ID.synonyms,
-};
-
-pub(super) static ACCOUNT_NAME: Key = Key {
-    name: "name",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "What messages call the account, in addition to its number.",
-    rule: "",
-    example: "production",
-    synonyms: &["alias", "label"],
-};
-
-pub(super) static ACCOUNT_REGIONS: Key = Key {
-    name: REGIONS.name,
-    presence: Presence::Derived("`regions` of the source"),
-    shape: REGIONS.shape,
-    summary: "The regions of this account that are read.",
-    rule: REGIONS.rule,
-    example: REGIONS.example,
-    synonyms: REGIONS.synonyms,
-};
-
-pub(super) static ACCOUNT_TRAILS: Key = Key {
-    name: TRAILS.name,
-    presence: Presence::Derived("`trails` of the source"),
-    shape: TRAILS.shape,
-    summary: "The audit trails of this account in scope; empty for all.",
-    rule: TRAILS.rule,
-    example: TRAILS.example,
-    synonyms: TRAILS.synonyms,
-};
-
-pub(super) static ACCOUNT_LOG_GROUPS: Key = Key {
-    name: LOG_GROUPS.name,
-    presence: Presence::Derived("`log_groups` of the source"),
-    shape: LOG_GROUPS.shape,
-    summary: "The log groups of this account in scope; empty for all.",
-    rule: LOG_GROUPS.rule,
-    example: LOG_GROUPS.example,
-    synonyms: LOG_GROUPS.synonyms,
-};
+keys! {
+    pub(super) REGIONS = derived("regions", "`region` alone",
+        Shape::List { of: Format::Custom(&REGION_NAME), may_be_empty: false },
+        "The regions whose trails and log groups are read; list every region that the account uses.")
+        rule "names of regions, each once, all of one partition", example "[eu-central-1, us-east-1]",
+        also &["aws_regions"];
+    pub(super) ROLE_ARN = optional("role_arn", LINE, "The role to assume.")
+        rule "the ARN of a role; with `mode: assume_role`, and only with it",
+        example "arn:aws:iam::123456789012:role/evidence", also &["role", "assume_role_arn"];
+    pub(super) EXTERNAL_ID = optional("external_id", LINE,
+        "The external id that the role's trust policy requires.")
+        rule "2 to 1224 letters, digits and `+=,.@:/_-`; only with `mode: assume_role`",
+        example "acme-evidence";
+    pub(super) SESSION_DURATION = integer("session_duration", 3600, 900..=43_200,
+        "How long the temporary credentials of roles last, in seconds.")
+        rule "not more than each role allows; only with `mode: assume_role` or `accounts`", example "3600",
+        also &["session_duration_seconds", "duration_seconds"];
+    pub(super) TRAILS = default("trails", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Line, may_be_empty: true }, "The audit trails in scope; empty for all.")
+        rule "names or ARNs of trails, each once", example "[main]",
+        also &["audit_trails", "cloudtrail", "trail"];
+    pub(super) LOG_GROUPS = default("log_groups", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Line, may_be_empty: true }, "The log groups in scope; empty for all.")
+        rule "names, or prefixes followed by `*`, each once", example "[\"/production/*\"]",
+        also &["log_group", "loggroups"];
+    pub(super) ACCOUNTS = optional("accounts", Shape::Sections(&ACCOUNT),
+        "The accounts to read instead of the account of the credentials, each with a role in it.")
+        rule "each account once", example "[{role_arn: \"arn:aws:iam::123456789012:role/evidence\"}]",
+        also &["account", "account_ids", "roles"];
+    pub(super) ACCOUNT_ROLE_ARN = required(ROLE_ARN.name, LINE, "The role to assume in the account.")
+        rule "the ARN of a role", example ROLE_ARN.example, also ROLE_ARN.synonyms;
+    pub(super) ACCOUNT_EXTERNAL_ID = optional(EXTERNAL_ID.name, LINE, EXTERNAL_ID.summary)
+        rule "2 to 1224 letters, digits and `+=,.@:/_-`", example EXTERNAL_ID.example,
+        also EXTERNAL_ID.synonyms;
+    pub(super) ACCOUNT_NAME = optional("name", LINE,
+        "What messages call the account, in addition to its number.")
+        example "production", also &["alias", "label"];
+    pub(super) ACCOUNT_REGIONS = derived(REGIONS.name, "`regions` of the source", REGIONS.shape,
+        "The regions of this account that are read.")
+        rule REGIONS.rule, example REGIONS.example, also REGIONS.synonyms;
+    pub(super) ACCOUNT_TRAILS = derived(TRAILS.name, "`trails` of the source", TRAILS.shape,
+        "The audit trails of this account in scope; empty for all.")
+        rule TRAILS.rule, example TRAILS.example, also TRAILS.synonyms;
+    pub(super) ACCOUNT_LOG_GROUPS = derived(LOG_GROUPS.name, "`log_groups` of the source", LOG_GROUPS.shape,
+        "The log groups of this account in scope; empty for all.")
+        rule LOG_GROUPS.rule, example LOG_GROUPS.example, also LOG_GROUPS.synonyms;
+}
 
 /// One of `sources.cloud.accounts`
-static ACCOUNT: Section = Section {
-    path: "sources.cloud.accounts[]",
-    summary: "One account, read with the temporary credentials of a role in it.",
-    keys: &[
+static ACCOUNT: Section = Section::new(
+    "sources.cloud.accounts[]",
+    "One account, read with the temporary credentials of a role in it.",
+    &[
         &ACCOUNT_ROLE_ARN,
         &ACCOUNT_EXTERNAL_ID,
         &ACCOUNT_NAME,
@@ -200,76 +105,35 @@ static ACCOUNT: Section = Section {
         &ACCOUNT_TRAILS,
         &ACCOUNT_LOG_GROUPS,
     ],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+);
 
-pub(super) static CONTROLS: Key = Key {
-    name: "controls",
-    presence: Presence::Derived("those of the top-level `controls` that this source serves"),
-    shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
-    summary: "The controls to collect from this source; replaces the top-level list here.",
-    rule: "at least one, each once; may include controls that the top-level list does not",
-    example: "[CC6.1]",
-    synonyms: &[],
-};
+pub(super) static CONTROLS: Key =
+    shared::controls("those of the top-level `controls` that this source serves", &SERVED);
 
-pub(super) static TIMEOUT_SECONDS: Key = Key {
-    name: "timeout_seconds",
-    presence: Presence::Default(DefaultValue::Integer(60)),
-    shape: Shape::Seconds { maximum: 3600 },
-    summary: "The time limit for one request, in seconds.",
-    rule: "fractions are allowed",
-    example: "60",
-    synonyms: &["timeout"],
-};
-
-pub(super) static ENDPOINT_URL: Key = Key {
-    name: "endpoint_url",
-    presence: Presence::Derived("the provider's own address of each service"),
-    shape: Shape::Text(Format::Url),
-    summary: "One address for all services, for private endpoints and tests.",
-    rule: "https, or http on loopback; no user, query or fragment",
-    example: "https://cloud.example.com",
-    synonyms: &["endpoint", "url", "api_url", "base_url"],
-};
-
-pub(super) static ACCESS_KEY_ID_ENV: Key = Key {
-    name: "access_key_id_env",
-    presence: Presence::Default(DefaultValue::Text("CLOUD_ACCESS_KEY_ID")),
-    shape: Shape::Text(Format::Variable),
-    summary: "The environment variable that holds the access key id.",
-    rule: "a name, never the id itself",
-    example: "CLOUD_ACCESS_KEY_ID",
-    synonyms: &["access_key_id", "access_key", "aws_access_key_id", "key_id"],
-};
-
-pub(super) static SECRET_ACCESS_KEY_ENV: Key = Key {
-    name: "secret_access_key_env",
-    presence: Presence::Default(DefaultValue::Text("CLOUD_SECRET_ACCESS_KEY")),
-    shape: Shape::Text(Format::Variable),
-    summary: "The environment variable that holds the secret access key.",
-    rule: "a name, never the key itself",
-    example: "CLOUD_SECRET_ACCESS_KEY",
-    synonyms: &["secret_access_key", "secret_key", "aws_secret_access_key"],
-};
-
-pub(super) static SESSION_TOKEN_ENV: Key = Key {
-    name: "session_token_env",
-    presence: Presence::Default(DefaultValue::Text("CLOUD_SESSION_TOKEN")),
-    shape: Shape::Text(Format::Variable),
-    summary: "The environment variable that holds the session token; only temporary credentials have one.",
-    rule: "a name, never the token itself",
-    example: "CLOUD_SESSION_TOKEN",
-    synonyms: &["session_token", "aws_session_token"],
-};
+keys! {
+    pub(super) ENDPOINT_URL = derived("endpoint_url", "the provider's own address of each service", URL,
+        "One address for all services, for private endpoints and tests.")
+        rule "https, or http on loopback; no user, query or fragment", example "https://cloud.example.com",
+        also &["endpoint", "url", "api_url", "base_url"];
+    pub(super) ACCESS_KEY_ID_ENV = variable("access_key_id_env", "CLOUD_ACCESS_KEY_ID",
+        "The environment variable that holds the access key id.")
+        rule "a name, never the id itself", example "CLOUD_ACCESS_KEY_ID",
+        also &["access_key_id", "access_key", "aws_access_key_id", "key_id"];
+    pub(super) SECRET_ACCESS_KEY_ENV = variable("secret_access_key_env", "CLOUD_SECRET_ACCESS_KEY",
+        "The environment variable that holds the secret access key.")
+        rule "a name, never the key itself", example "CLOUD_SECRET_ACCESS_KEY",
+        also &["secret_access_key", "secret_key", "aws_secret_access_key"];
+    pub(super) SESSION_TOKEN_ENV = variable("session_token_env", "CLOUD_SESSION_TOKEN",
+        "The environment variable that holds the session token; only temporary credentials have one.")
+        rule "a name, never the token itself", example "CLOUD_SESSION_TOKEN",
+        also &["session_token", "aws_session_token"];
+}
 
 /// `sources.cloud`
-pub(super) static SECTION: Section = Section {
-    path: "sources.cloud",
-    summary: "The cloud account: password policy, audit trails, retention of logs.",
-    keys: &[
+pub(super) static SECTION: Section = Section::new(
+    "sources.cloud",
+    "The cloud account: password policy, audit trails, retention of logs.",
+    &[
         &MODE,
         &REGION,
         &REGIONS,
@@ -286,7 +150,4 @@ pub(super) static SECTION: Section = Section {
         &SECRET_ACCESS_KEY_ENV,
         &SESSION_TOKEN_ENV,
     ],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+);

@@ -9,10 +9,11 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::super::names;
-use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, Presence, Section, Shape};
+use crate::day::{DATE, date};
+use evidence_settings::declare::{DefaultValue, Format, LINE, Section, Shape};
 use evidence_settings::decode::{Decoder, Fields, ListEntry, Placed};
+use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
-use evidence_settings::secret::quote;
 
 /// A pattern of repositories to leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,96 +52,37 @@ impl Excluded {
     }
 }
 
-pub(super) static EXCLUDE: Key = Key {
-    name: "exclude",
-    presence: Presence::Default(DefaultValue::Empty("[]")),
-    shape: Shape::Entries { of: Format::Custom(&names::EXCLUSION), section: &EXCLUSION },
-    summary: "Repositories to leave out on purpose: a list of org/repo, where `*` in the repository matches any \
-              characters, or of mappings that also record the decision.",
-    rule: "each entry belongs to `org` and appears once; case does not count; an excluded repository is named in the \
-           bundle and does not make it incomplete; an entry without a reason causes a warning",
-    example: "[acme/sandbox, acme/archive-*]",
-    synonyms: &["excludes", "excluded", "ignore", "skip", "except"],
-};
+keys! {
+    pub(super) EXCLUDE = default("exclude", DefaultValue::Empty("[]"),
+        Shape::Entries { of: Format::Custom(&names::EXCLUSION), section: &EXCLUSION },
+        "Repositories to leave out on purpose: a list of org/repo, where `*` in the repository matches any \
+         characters, or of mappings that also record the decision.")
+        rule "each entry belongs to `org` and appears once; case does not count; an excluded repository is \
+         named in the bundle and does not make it incomplete; an entry without a reason causes a warning",
+        example "[acme/sandbox, acme/archive-*]", also &["excludes", "excluded", "ignore", "skip", "except"];
+}
 
-static EXCLUSION: Section = Section {
-    path: "sources.codehost.exclude[]",
-    summary: "An exclusion, and the decision behind it.",
-    keys: &[&REPOSITORY, &REASON, &APPROVED_BY, &APPROVED_AT, &REVIEW_BY],
-    exactly_one: &[],
-    planned: &[],
-    not_empty: false,
-};
+static EXCLUSION: Section = Section::new(
+    "sources.codehost.exclude[]",
+    "An exclusion, and the decision behind it.",
+    &[&REPOSITORY, &REASON, &APPROVED_BY, &APPROVED_AT, &REVIEW_BY],
+);
 
-static REPOSITORY: Key = Key {
-    name: "repository",
-    presence: Presence::Required,
-    shape: Shape::Text(Format::Custom(&names::EXCLUSION)),
-    summary: "The repository, as in a plain entry.",
-    rule: "",
-    example: "acme/sandbox",
-    synonyms: &["repo", "name", "pattern"],
-};
-
-static REASON: Key = Key {
-    name: "reason",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "Why it is left out.",
-    rule: "needs `approved_by`",
-    example: "no production code, deleted every month",
-    synonyms: &["why", "because", "comment"],
-};
-
-static APPROVED_BY: Key = Key {
-    name: "approved_by",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Line),
-    summary: "Who decided it.",
-    rule: "",
-    example: "j.roe@acme.example",
-    synonyms: &["approver", "approved", "owner"],
-};
-
-static APPROVED_AT: Key = Key {
-    name: "approved_at",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Custom(&DATE)),
-    summary: "The day of the decision.",
-    rule: "",
-    example: "2026-11-02",
-    synonyms: &["approved_on", "date"],
-};
-
-static REVIEW_BY: Key = Key {
-    name: "review_by",
-    presence: Presence::Optional,
-    shape: Shape::Text(Format::Custom(&DATE)),
-    summary: "The last day before the decision must be reviewed, in UTC.",
-    rule: "not in the past when a run begins",
-    example: "2027-04-30",
-    synonyms: &["expires", "expires_at", "until", "review"],
-};
-
-/// A day.
-static DATE: CustomFormat = CustomFormat {
-    noun: "a date",
-    shown: "`YYYY-MM-DD`",
-    hint: Some("write a day as `2026-11-02`"),
-    ignores_case: false,
-    check: |text| match date(text) {
-        Some(_) => Ok(()),
-        None => {
-            Err(Complaint::new(format!("{} is not a date", quote(text))).help("write a day as `2026-11-02`"))
-        }
-    },
-    pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-    max_length: None,
-};
-
-fn date(text: &str) -> Option<Date> {
-    let is_plain = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    text.parse().ok().filter(|_| is_plain)
+keys! {
+    REPOSITORY = required("repository", Shape::Text(Format::Custom(&names::EXCLUSION)),
+        "The repository, as in a plain entry.")
+        example "acme/sandbox", also &["repo", "name", "pattern"];
+    REASON = optional("reason", LINE, "Why it is left out.")
+        rule "needs `approved_by`", example "no production code, deleted every month",
+        also &["why", "because", "comment"];
+    APPROVED_BY = optional("approved_by", LINE, "Who decided it.")
+        example "j.roe@acme.example", also &["approver", "approved", "owner"];
+    APPROVED_AT = optional("approved_at", Shape::Text(Format::Custom(&DATE)), "The day of the decision.")
+        example "2026-11-02", also &["approved_on", "date"];
+    REVIEW_BY = optional("review_by", Shape::Text(Format::Custom(&DATE)),
+        "The last day before the decision must be reviewed, in UTC.")
+        rule "not in the past when a run begins", example "2027-04-30",
+        also &["expires", "expires_at", "until", "review"];
 }
 
 /// The entries of `exclude`, each with its place.

@@ -11,12 +11,12 @@ use super::dialect::CodeHostDialect;
 use super::token::Token;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, Surroundings};
-use evidence_http::{Client, ClientSettings, Proxy};
+use evidence_http::{Client, ClientSettings, Login, Proxy};
 
 /// The certificates of every authority of a large system take a quarter of a megabyte.
 const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// A client that authenticates with `token`.
+/// A client that signs in with `token`.
 pub(crate) fn client(
     config: &CodeHostConfig,
     token: &Token,
@@ -46,10 +46,11 @@ pub(crate) fn client(
         plain: config.api_url.scheme() == "http",
         ..ClientSettings::default()
     };
-    let dialect = CodeHostDialect::new(token).ok_or_else(|| {
+    let header = token.header().ok_or_else(|| {
         configuration("the token has characters that a header cannot hold".to_string(), Vec::new())
     })?;
+    let (dialect, credential) = (Arc::new(CodeHostDialect), Arc::new(Login::fixed(header)));
     let clock = surroundings.env.clock.clone();
     let watch = SourceWatch::new(NAME, &surroundings.reporter);
-    Client::new(settings, Arc::new(dialect), clock, watch).map_err(|text| configuration(text, Vec::new()))
+    Client::new(settings, dialect, credential, clock, watch).map_err(|text| configuration(text, Vec::new()))
 }

@@ -1,13 +1,11 @@
-//! The code host's protocol: the token's header, the API version, and the interpretation of answers.
+//! The code host's protocol: the API version, and the interpretation of answers.
 //!
 //! This module parses an answer, and `answer::classify` classifies it. It sends nothing.
 
-use jiff::Timestamp;
-use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
+use reqwest::header::{CACHE_CONTROL, HeaderValue};
 use serde::Deserialize;
 
 use super::answer::{AnswerParts, asks_for_sso, classify};
-use super::token::Token;
 use crate::json::object;
 use evidence_http::quota::QuotaReading;
 use evidence_http::retry::http_date;
@@ -16,10 +14,8 @@ use evidence_http::{Answer, Dialect, Meaning, ParseError, Request, single_line};
 /// The requested API version: the one that every server supports, public or self-hosted.
 const API_VERSION: &str = "2022-11-28";
 
-/// Authenticates with a token.
-pub(crate) struct CodeHostDialect {
-    authorization: HeaderValue,
-}
+/// The code host's API.
+pub(crate) struct CodeHostDialect;
 
 #[derive(Deserialize, Default)]
 struct ErrorDocument {
@@ -29,20 +25,11 @@ struct ErrorDocument {
     documentation_url: Option<String>,
 }
 
-impl CodeHostDialect {
-    /// A dialect with `token`; `None` if it is not a valid header value.
-    pub(crate) fn new(token: &Token) -> Option<CodeHostDialect> {
-        Some(CodeHostDialect { authorization: token.header()? })
-    }
-}
-
 impl Dialect for CodeHostDialect {
-    fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
-        request.headers.insert(AUTHORIZATION, self.authorization.clone());
+    fn prepare(&self, request: &mut Request) {
         request.headers.insert("x-github-api-version", HeaderValue::from_static(API_VERSION));
         // An intermediate cache may repeat an earlier answer, which would not be evidence of the current state.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        Ok(())
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
@@ -97,6 +84,7 @@ fn is_json(answer: &Answer<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use reqwest::header::HeaderMap;
 
     use super::*;
@@ -104,7 +92,7 @@ mod tests {
     /// The message decides between an absence and a refusal, and a list is not a message.
     #[test]
     fn the_words_of_a_refusal_are_an_object_s() {
-        let dialect = CodeHostDialect::new(&Token::new("made-up").unwrap()).unwrap();
+        let dialect = CodeHostDialect;
         let headers = HeaderMap::new();
         for (body, message) in [
             (r#"{"message": "Branch not protected"}"#, Some("Branch not protected")),

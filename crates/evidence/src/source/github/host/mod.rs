@@ -1,6 +1,6 @@
 //! A code host that accepted the token, and what the connection test learned of it: everything that a topic asks.
 //!
-//! `api` makes the calls, `dialect` authenticates and `answer` knows the meaning of status, headers and message; `compare`
+//! `api` makes the calls, `dialect` parses an answer and `answer` knows the meaning of status, headers and message; `compare`
 //! and `refusal` hold what all topics decide alike about an answer. The stages are apart: nothing here knows an order.
 
 pub mod answer;

@@ -21,7 +21,7 @@ use evidence_rules::codehost::branch_protection::{
 };
 use evidence_rules::codehost::record::BranchProtection;
 use evidence_rules::field::Field;
-use evidence_rules::rule::reason;
+use evidence_rules::rule::{Settings, reason};
 
 /// The branch protection of one branch.
 pub(crate) static PROTECTION: Call<BranchProtection> = Call {
@@ -41,7 +41,7 @@ pub(crate) static PROTECTION: Call<BranchProtection> = Call {
         // A rule that passes alone, or the host's report that there is no rule. Everything else is judged together with
         // rulesets, which are requested anew.
         resumable: |reply| match reply {
-            Ok(answered) => passes_alone(&answered.value),
+            Ok(answered) => passes_alone(&answered.value, &Settings::default()),
             Err(refused) => meaning(refused).is_settled(),
         },
         ..Keeping::new(3, reduced)

@@ -20,14 +20,14 @@ use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::subject::{RepositoryName, example};
 use crate::source::github::topic::{Inspect, Look, Requests, Topic};
 use evidence_http::Meta;
-use evidence_rules::codehost::BRANCH_PROTECTION;
+use evidence_rules::codehost::OF_BRANCH;
 use evidence_rules::codehost::artifact::PROTECTION;
 use evidence_rules::codehost::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, BranchFacts, Classic, DEFAULT_BRANCH_DIFFERS, Rules, Unread, Viewer,
     is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
 };
 use evidence_rules::codehost::record::{BranchProtection, BranchRule};
-use evidence_rules::rule::Verdict;
+use evidence_rules::rule::{Settings, Verdict};
 
 /// The protection of a branch.
 pub(crate) static TOPIC: Topic = Topic {
@@ -81,9 +81,10 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         viewer: Viewer::default(),
     };
     let mut others = Vec::new();
+    let settings = &host.config.rule_settings;
     // Nothing can be changed in an archived repository, so its settings do not matter.
     let archived = details.archived;
-    if !archived && wants_rules(&facts) {
+    if !archived && wants_rules(&facts, settings) {
         let (seen, found) = with_requests(rules::ask(&host.api(), target, branch_name, renamed)).await;
         facts.rules = found;
         others.push(seen);
@@ -109,12 +110,12 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         facts.state = state;
         others.push(seen);
     }
-    if next_ruleset(&facts).is_some() {
+    if next_ruleset(&facts, settings).is_some() {
         // The host shows this setting only to owners.
         let owns = host.organization.settings.two_factor_requirement_enabled.value().is_some();
         facts.viewer = Viewer { administers: details.administered, owns };
     }
-    while let Some(id) = next_ruleset(&facts) {
+    while let Some(id) = next_ruleset(&facts, settings) {
         let of_organization = facts.viewer.owns && !renamed && is_of_organization(&facts, id);
         let number = of_organization.then_some(number);
         let (seen, found) = with_requests(ruleset::ruleset(host, target, id, renamed, number)).await;
@@ -122,13 +123,13 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         others.push(seen);
     }
     observation.facts = facts.beside_artifacts();
-    let verdict = judge(&facts);
+    let verdict = judge(&facts, settings);
     if !is_gone {
         observation.warnings.extend(warnings(target, &facts, differs, &verdict));
     }
     let observations = std::iter::once(observation).chain(others).collect();
-    let subject = Arc::clone(&repository.subject);
-    (Inspection::of(observations).concluded(&BRANCH_PROTECTION, subject, verdict), unseen)
+    let inspection = Inspection::of(observations);
+    (inspection.concluded_by(OF_BRANCH, &repository.subject, &facts, settings), unseen)
 }
 
 /// The warnings for the manifest: a missing or unprotected branch, or one that is not the default.
@@ -175,7 +176,7 @@ pub(crate) fn rules_offline(found: Vec<BranchRule>) -> Vec<CollectionItem> {
 
 fn judged_offline(observation: Observation, facts: BranchFacts) -> Vec<CollectionItem> {
     let subject = Arc::clone(&observation.subject);
-    let verdict = judge(&facts);
-    let inspection = Inspection::from(observation).concluded(&BRANCH_PROTECTION, subject, verdict);
+    let inspection =
+        Inspection::from(observation).concluded_by(OF_BRANCH, &subject, &facts, &Settings::default());
     vec![CollectionItem::Inspected(inspection)]
 }

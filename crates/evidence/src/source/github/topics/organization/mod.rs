@@ -14,10 +14,11 @@ use crate::source::CollectionItem;
 use crate::source::github::host::Host;
 use crate::source::github::names::NAME;
 use crate::source::github::topic::{Inspect, Requests, Topic};
+use evidence_rules::codehost::OF_ORGANIZATION;
 use evidence_rules::codehost::artifact::ORGANIZATION_SETTINGS;
 use evidence_rules::codehost::record::OrganizationSettings;
-use evidence_rules::codehost::{TWO_FACTOR_REQUIRED, two_factor};
 use evidence_rules::field::Field;
+use evidence_rules::rule::Settings;
 
 /// The organization's settings, from the answer of the connection test.
 pub(crate) static TOPIC: Topic = Topic {
@@ -29,19 +30,19 @@ pub(crate) static TOPIC: Topic = Topic {
 };
 
 fn inspect(host: &Host) -> BoxFuture<'_, Inspection> {
-    let mut inspection = judged(&host.config.org, &host.organization.settings, &host.meta);
+    let mut inspection =
+        judged(&host.config.org, &host.organization.settings, &host.meta, &host.config.rule_settings);
     if let Some(observation) = inspection.observations.first_mut() {
         observation.requests.clone_from(&host.requests);
     }
     async { inspection }.boxed()
 }
 
-fn judged(name: &str, settings: &OrganizationSettings, meta: &Meta) -> Inspection {
+fn judged(name: &str, settings: &OrganizationSettings, meta: &Meta, rule_settings: &Settings) -> Inspection {
     let seen = Seen::artifact(NAME, "org_settings.json", settings, None, meta);
     let observation = Observation::new(NAME, &ORGANIZATION_SETTINGS, name, seen);
     let subject = Arc::clone(&observation.subject);
-    let verdict = two_factor::judge(settings);
-    Inspection::from(observation).judged(&TWO_FACTOR_REQUIRED, subject, verdict)
+    Inspection::from(observation).judged_by(OF_ORGANIZATION, &subject, settings, rule_settings)
 }
 
 /// Why the two-factor setting is not visible to this token, if it is not.
@@ -55,5 +56,10 @@ pub(crate) fn two_factor_hidden(settings: &OrganizationSettings) -> Option<&'sta
 
 /// What an answer means on its own.
 pub(crate) fn offline(organization: Organization) -> Vec<CollectionItem> {
-    vec![CollectionItem::Inspected(judged("acme", &organization.settings, &Meta::default()))]
+    vec![CollectionItem::Inspected(judged(
+        "acme",
+        &organization.settings,
+        &Meta::default(),
+        &Settings::default(),
+    ))]
 }

@@ -1,0 +1,39 @@
+//! A call of one of the provider's services. Every call only reads; POST is used because the provider's protocols put
+//! the parameters into the body.
+
+use super::endpoint::Service;
+use evidence_http::Call;
+
+/// The limit for an answer with few fields: the caller's identity, a role's credentials and a password policy are each
+/// under 4 kB.
+pub(crate) const SMALL_LIMIT: usize = 64 * 1024;
+pub(crate) const MIB: usize = 1024 * 1024;
+
+/// A call and its service.
+pub(crate) struct Action<T: 'static> {
+    pub(crate) service: Service,
+    /// The call's name is the permission it requires: `iam:GetAccountPasswordPolicy`.
+    pub(crate) call: Call<T>,
+}
+
+impl<T> Action<T> {
+    /// The required permission, which is also the name in messages.
+    pub(crate) fn permission(&self) -> &'static str {
+        self.call.name
+    }
+
+    /// The service's name for the call.
+    pub(crate) fn name(&self) -> &'static str {
+        self.call.name.split_once(':').map_or(self.call.name, |(_, name)| name)
+    }
+
+    /// Whether each region has its own host for the call.
+    pub(crate) fn is_regional(&self) -> bool {
+        matches!(self.service, Service::CloudTrail | Service::Logs)
+    }
+
+    /// Whether both are the same call.
+    pub(crate) fn is<U>(&self, other: &Action<U>) -> bool {
+        self.call.name == other.call.name
+    }
+}

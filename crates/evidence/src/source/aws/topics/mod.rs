@@ -1,0 +1,50 @@
+//! What is read: a file or folder per subject, with its calls, the shape of the answers, and what follows from them.
+//!
+//! Two rules hold for every call. A missing or unknown field of an answer is not an error; a field of another type than
+//! documented is, because guessing its meaning would invent evidence. And a missing list is an error, since "no trails" is a
+//! finding that the answer must state.
+
+mod alone;
+mod audit_trails;
+mod log_groups;
+mod password_policy;
+mod regions;
+
+use self::audit_trails::{listing, selectors, status};
+use super::accounts;
+use super::config::CloudConfig;
+use super::host::sts;
+use super::topic::Topic;
+use crate::source::CollectionItem;
+use crate::source::endpoint::{Endpoint, endpoint};
+
+/// Every topic, in the order of the collection.
+pub(super) static TOPICS: &[&Topic] =
+    &[&regions::TOPIC, &password_policy::TOPIC, &audit_trails::TOPIC, &log_groups::TOPIC];
+
+/// Every call. The seeds of the fuzzer depend on the order: append new calls.
+pub(super) static CALLS: &[Endpoint] = &[
+    endpoint!(sts::ASSUME_ROLE.call, nothing),
+    endpoint!(sts::GET_CALLER_IDENTITY.call, nothing),
+    endpoint!(password_policy::GET_ACCOUNT_PASSWORD_POLICY.call, password_policy::policy_offline),
+    endpoint!(listing::DESCRIBE_TRAILS.call, listing::offline),
+    endpoint!(log_groups::DESCRIBE_LOG_GROUPS.call, log_groups::offline),
+    endpoint!(status::GET_TRAIL_STATUS.call, status::offline),
+    endpoint!(selectors::GET_EVENT_SELECTORS.call, selectors::offline),
+    endpoint!(password_policy::GET_ACCOUNT_SUMMARY.call, password_policy::summary_offline),
+    endpoint!(regions::DESCRIBE_REGIONS.call, nothing),
+    endpoint!(accounts::LIST_ACCOUNTS.call, nothing),
+];
+
+/// An answer without anything to judge.
+fn nothing<T>(_: T) -> Vec<CollectionItem> {
+    Vec::new()
+}
+
+/// The topics that the configuration requires.
+pub(super) fn required(config: &CloudConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
+    TOPICS.iter().copied().filter(|topic| (topic.required)(config))
+}
+
+#[cfg(test)]
+mod tests;

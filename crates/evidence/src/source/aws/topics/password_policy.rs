@@ -1,0 +1,227 @@
+//! The password policy of an account, and whether anyone has a password.
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, join};
+
+use super::alone::inspected;
+use crate::observation::{Inspection, Observation, Seen};
+use crate::source::aws::account::Account;
+use crate::source::aws::host::action::{Action, SMALL_LIMIT};
+use crate::source::aws::host::answer::{RefusalMeaning, meaning};
+use crate::source::aws::host::endpoint::{Protocol, Region, Service};
+use crate::source::aws::host::refusal::{self, ReadResult, Recorded, failure, with_requests, words};
+use crate::source::aws::host::xml::{self, Element, field, required};
+use crate::source::aws::observe::{denied, observation};
+use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
+use crate::source::{CollectionItem, Configured as _};
+use evidence_bundle::document::Warning;
+use evidence_http::{Answered, Call, CallError, ParseError};
+use evidence_rules::cloud::artifact::{ACCOUNT_SUMMARY, PASSWORD_POLICY};
+use evidence_rules::cloud::password::{self, PASSWORD_POLICY_MISSING};
+use evidence_rules::cloud::record::{AccountSummary, PasswordPolicy, PasswordPolicyRecord};
+use evidence_rules::cloud::{self as rules};
+use evidence_rules::field::Field;
+use evidence_rules::rule::{Settings, Verdict, reason};
+
+/// The password policy.
+pub(crate) static TOPIC: Topic = Topic {
+    name: "password policy",
+    kind: Some(&PASSWORD_POLICY),
+    required: |config| config.wants(&rules::PASSWORD_POLICY),
+    counted: None,
+    open: |account| open(account).boxed(),
+};
+
+pub(crate) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
+    service: Service::Iam,
+    call: Call {
+        name: "iam:GetAccountPasswordPolicy",
+        purpose: "`password-policy`",
+        times: "once per account",
+        kind: Some("GetAccountPasswordPolicy"),
+        media_type: Protocol::FORM,
+        limit: SMALL_LIMIT,
+        parse: policy,
+        subject: None,
+        keep: None,
+    },
+};
+
+pub(crate) static GET_ACCOUNT_SUMMARY: Action<AccountSummary> = Action {
+    service: Service::Iam,
+    call: Call {
+        name: "iam:GetAccountSummary",
+        purpose: "`password-policy`: whether the account has users",
+        times: "once per account",
+        kind: Some("GetAccountSummary"),
+        media_type: Protocol::FORM,
+        limit: SMALL_LIMIT,
+        parse: summary,
+        subject: None,
+        keep: None,
+    },
+};
+
+/// `GetAccountPasswordPolicy`
+pub(super) fn policy(bytes: &[u8]) -> Result<PasswordPolicy, ParseError> {
+    let root = xml::root(bytes, "GetAccountPasswordPolicyResponse")?;
+    let policy = required(required(&root, "GetAccountPasswordPolicyResult")?, "PasswordPolicy")?;
+    Ok(PasswordPolicy {
+        minimum_password_length: field(policy, "MinimumPasswordLength")?,
+        require_symbols: field(policy, "RequireSymbols")?,
+        require_numbers: field(policy, "RequireNumbers")?,
+        require_uppercase_characters: field(policy, "RequireUppercaseCharacters")?,
+        require_lowercase_characters: field(policy, "RequireLowercaseCharacters")?,
+        allow_users_to_change_password: field(policy, "AllowUsersToChangePassword")?,
+        expire_passwords: field(policy, "ExpirePasswords")?,
+        max_password_age: field(policy, "MaxPasswordAge")?,
+        password_reuse_prevention: field(policy, "PasswordReusePrevention")?,
+        hard_expiry: field(policy, "HardExpiry")?,
+    })
+}
+
+/// `GetAccountSummary`: an unordered map, of which only the number of users is read.
+pub(super) fn summary(bytes: &[u8]) -> Result<AccountSummary, ParseError> {
+    let root = xml::root(bytes, "GetAccountSummaryResponse")?;
+    let map = required(required(&root, "GetAccountSummaryResult")?, "SummaryMap")?;
+    let mut users = None;
+    for entry in &map.children {
+        if entry.child("key")?.and_then(Element::text) != Some("Users") {
+            continue;
+        }
+        let Field::Value(count) = field(entry, "value")? else {
+            return Err(ParseError::Shape("Users has no value".to_string()));
+        };
+        if users.replace(count).is_some() {
+            return Err(ParseError::Shape("Users is reported twice".to_string()));
+        }
+    }
+    let users = users.ok_or_else(|| ParseError::Shape("no Users in SummaryMap".to_string()))?;
+    Ok(AccountSummary { users })
+}
+
+/// The account's password policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// The policy.
+    Set(PasswordPolicy),
+    /// The provider reports that there is no policy, with its message.
+    Missing(String),
+}
+
+/// Interprets the answer about the password policy. A missing policy is a finding, so only the provider's specific code
+/// counts: neither a plain 404, nor a code for another missing resource.
+pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, CallError>) -> ReadResult<Policy> {
+    match answer {
+        Err(CallError::Refused(refused)) if meaning(&refused) == RefusalMeaning::NoEntity => {
+            Ok((Policy::Missing(words(&refused)), refused.meta))
+        }
+        answer => {
+            let read = refusal::of(&GET_ACCOUNT_PASSWORD_POLICY, None, answer);
+            read.map(|(policy, meta)| (Policy::Set(policy), meta))
+        }
+    }
+}
+
+/// The policy, and the summary of the account.
+struct PolicyAnswers {
+    policy: Recorded<Policy>,
+    summary: Recorded<AccountSummary>,
+}
+
+async fn open(account: &Account) -> Box<dyn Answers> {
+    let policy = async {
+        let host = account.host(&GET_ACCOUNT_PASSWORD_POLICY, &account.home)?;
+        of_policy(host.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], None).await)
+    };
+    let summary = async {
+        let host = account.host(&GET_ACCOUNT_SUMMARY, &account.home)?;
+        refusal::of(&GET_ACCOUNT_SUMMARY, None, host.ask(&GET_ACCOUNT_SUMMARY, &[], None).await)
+    };
+    let policy = with_requests(&GET_ACCOUNT_PASSWORD_POLICY, policy);
+    let (policy, summary) = join(policy, with_requests(&GET_ACCOUNT_SUMMARY, summary)).await;
+    Box::new(PolicyAnswers { policy, summary })
+}
+
+impl Answers for PolicyAnswers {
+    fn warnings(&self, account: &Account, region: Option<&Region>) -> Vec<Warning> {
+        if region.is_some() || self.has_no_users() {
+            return Vec::new();
+        }
+        let (policy, _) = &self.policy;
+        let lost = "the password policy will be not verifiable";
+        denied(policy, lost, &account.number).into_iter().collect()
+    }
+
+    fn plan<'a>(&'a self, _account: &'a Account, plan: &'a mut AccountPlan) -> BoxFuture<'a, ()> {
+        let ((policy, _), (summary, _)) = (&self.policy, &self.summary);
+        plan.requests += 2;
+        plan.artifacts.push((TOPIC.name, u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
+        plan.artifacts.push(("account summary", u64::from(summary.is_ok())));
+        plan.missing.extend(failure(policy).into_iter().chain(failure(summary)));
+        std::future::ready(()).boxed()
+    }
+
+    fn read<'a>(&'a self, account: &'a Account) -> BoxFuture<'a, Reading<'a>> {
+        let inspection = CollectionItem::Inspected(self.inspect(account));
+        std::future::ready(Reading::of(vec![inspection])).boxed()
+    }
+}
+
+impl PolicyAnswers {
+    /// Whether the account certainly has no user.
+    fn has_no_users(&self) -> bool {
+        matches!(self.summary.0, Ok((AccountSummary { users: 0 }, _)))
+    }
+
+    fn inspect(&self, account: &Account) -> Inspection {
+        let number = account.number.as_str();
+        let (policy, requests) = &self.policy;
+        let (seen, verdict) = match policy {
+            Ok((Policy::Set(policy), meta)) => {
+                let record = PasswordPolicyRecord { policy: policy.clone() };
+                (
+                    account.artifact("password_policy.json", &record, meta),
+                    Some(password::judge(policy, &account.config.rule_settings)),
+                )
+            }
+            Ok((Policy::Missing(detail), _)) => {
+                (Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }, None)
+            }
+            Err(unread) => (unread.seen(), None),
+        };
+        let verdict = match (&seen, verdict) {
+            (Seen::Artifact { .. }, Some(verdict)) => verdict,
+            (Seen::Nothing { reason, detail }, _) => Verdict::fail(reason, detail),
+            (seen, _) => {
+                let (reason, detail) = seen.gap().unwrap_or((&reason::NO_EVIDENCE, ""));
+                Verdict::unknown(reason, detail)
+            }
+        };
+        let verdict = if self.has_no_users() { password::without_users() } else { verdict };
+        let policy =
+            Observation { requests: requests.clone(), ..observation(&PASSWORD_POLICY, number, seen) };
+        let (summary, requests) = &self.summary;
+        let seen = match summary {
+            Ok((record, meta)) => account.artifact("account_summary.json", record, meta),
+            Err(unread) => unread.seen(),
+        };
+        let summary =
+            Observation { requests: requests.clone(), ..observation(&ACCOUNT_SUMMARY, number, seen) };
+        Inspection::of(vec![policy, summary]).concluded(&rules::PASSWORD_POLICY, number, verdict)
+    }
+}
+
+pub(super) fn policy_offline(policy: PasswordPolicy) -> Vec<CollectionItem> {
+    let verdict = password::judge(&policy, &Settings::default());
+    inspected(&PASSWORD_POLICY, "password_policy.json", &PasswordPolicyRecord { policy }, verdict)
+}
+
+/// The summary of an account without a password policy.
+pub(super) fn summary_offline(summary: AccountSummary) -> Vec<CollectionItem> {
+    let verdict = match summary.users {
+        0 => password::without_users(),
+        _ => Verdict::fail(&password::PASSWORD_POLICY_MISSING, "no policy"),
+    };
+    inspected(&ACCOUNT_SUMMARY, "account_summary.json", &summary, verdict)
+}

@@ -1,0 +1,5 @@
+//! What several topics have in common.
+
+mod about;
+mod refusals;
+mod shapes;

@@ -1,0 +1,47 @@
+//! What is read beside the users: a file per subject, with its calls, the shape of the answers, and what follows from them.
+//!
+//! Two rules hold for every call. A missing or unknown field of an answer is not an error; a field of another type than
+//! documented is, because guessing its meaning would invent evidence.
+
+mod administrators;
+mod alone;
+mod lifecycle;
+mod two_step;
+
+use super::config::AltCloudConfig;
+use super::host::listing::Page;
+use super::host::token::TOKEN;
+use super::topic::Topic;
+use super::users::{USERS, USERS_OF_DOMAIN};
+use crate::source::endpoint::{Endpoint, endpoint};
+use crate::source::{CollectionItem, Configured as _};
+use evidence_rules::altcloud::record::User;
+
+/// Every topic, in the order of the collection.
+static TOPICS: &[&Topic] = &[&two_step::TOPIC, &administrators::TOPIC, &lifecycle::TOPIC];
+
+/// Every call. The seeds of the fuzzer depend on the order: append new calls.
+pub(super) static CALLS: &[Endpoint] = &[
+    endpoint!(TOKEN, |_| Vec::new()),
+    endpoint!(USERS.call, users_offline),
+    endpoint!(USERS_OF_DOMAIN.call, users_offline),
+    endpoint!(administrators::ROLES.call, administrators::roles_offline),
+    endpoint!(administrators::ASSIGNMENTS.call, administrators::assignments_offline),
+    endpoint!(lifecycle::ACTIVITIES.call, lifecycle::offline),
+];
+
+/// A page of users, which two topics judge.
+fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
+    let users = alone::users(page);
+    let mut found = two_step::found(alone::ORGANIZATION, &users);
+    found.extend(administrators::users_offline(&users));
+    found
+}
+
+/// The topics that the configuration requires.
+pub(super) fn required(config: &AltCloudConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
+    TOPICS.iter().copied().filter(|topic| config.wants(topic.rule))
+}
+
+#[cfg(test)]
+mod tests;
