@@ -9,7 +9,7 @@ use super::derived::{Derived, References, number, object};
 use super::names::{self, Names};
 use super::stream::{Json, Stop};
 use crate::document::{
-    AskedRecord, Member, ObservationRecord, Outcome, RuleRecord, Scope, SourcePopulation, SourceRun,
+    AskedRecord, Cadence, Member, ObservationRecord, Outcome, RuleRecord, Scope, SourcePopulation, SourceRun,
     SourceScope, ToolRecord,
 };
 use crate::json::Object;
@@ -197,10 +197,12 @@ impl Derived<'_> {
     ) -> Result<(), Stop> {
         let (mut framework, mut organization, mut tool) = (None, None, None);
         let (mut sources, mut rules) = (None, None);
+        let mut cadence: Option<Cadence> = None;
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
             "organization" => json.once(&mut organization, name),
+            "cadence" => json.once(&mut cadence, name),
             "tool" => json.once(&mut tool, name),
             "sources" => json.once(&mut sources, name),
             "rules" => json.once(&mut rules, name),
