@@ -361,8 +361,7 @@ fn change(
 }
 
 fn artifacts(left: &Side, right: &Side) -> Artifacts {
-    let none = BTreeMap::new();
-    let (left, right) = (left.artifacts.as_ref().unwrap_or(&none), right.artifacts.as_ref().unwrap_or(&none));
+    let (left, right) = (&left.artifacts, &right.artifacts);
     let only = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
         one.keys().filter(|path| !other.contains_key(*path)).cloned().collect()
     };
