@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 
 use evidence_bundle::document::{Hints, Manifest, Normalized, RunRecord};
 use evidence_bundle::path::{MANIFEST, archive_order};
+use evidence_bundle::read::Sink;
 use evidence_bundle::{
     Expectations, Failure, Limits, PublicKey, SignedBundle, SigningKey, TrustRoot, UnsignedBundle,
     UntrustedBundle, VerifiedBundle,
@@ -173,13 +174,23 @@ fn without_null(value: &mut Value) {
 }
 
 fn verify(bundle: &[u8], trust: &TrustRoot, files: &mut Vec<File>) -> Result<VerifiedBundle, Failure> {
-    let mut visitor = |path: &str, reader: &mut dyn Read| {
-        let mut contents = Vec::new();
-        reader.read_to_end(&mut contents)?;
-        files.push((path.to_owned(), contents));
+    let mut sink = Files(files);
+    UntrustedBundle::new(bundle).verify_into(trust, &Expectations::default(), &LIMITS, &mut sink)
+}
+
+/// Keeps every file.
+struct Files<'a>(&'a mut Vec<File>);
+
+impl Sink for Files<'_> {
+    fn file(&mut self, path: &str, _: u64) -> io::Result<bool> {
+        self.0.push((path.to_owned(), Vec::new()));
+        Ok(true)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.iter_mut().last().into_iter().for_each(|(_, contents)| contents.extend_from_slice(bytes));
         Ok(())
-    };
-    UntrustedBundle::new(bundle).verify_with(trust, &Expectations::default(), &LIMITS, &mut visitor)
+    }
 }
 
 /// A reader that returns a few bytes at a time.

@@ -20,6 +20,7 @@ use evidence_bundle::document::{
     schema, write_json,
 };
 use evidence_bundle::path::{Collision, PathError, REQUIRED};
+use evidence_bundle::read::{Row as BundleRow, Sink};
 use evidence_bundle::text::Chain;
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
@@ -384,32 +385,96 @@ fn a_bundle_over_the_limit_says_its_size_and_its_largest_artifacts() {
     assert_eq!(out.len() as u64, actual, "at the limit everything is written");
 }
 
+/// Keeps every file and the names of the rows.
+#[derive(Default)]
+struct Everything {
+    files: Vec<File>,
+    rows: Vec<String>,
+}
+
+impl Sink for Everything {
+    fn row(&mut self, row: BundleRow<'_>) -> io::Result<()> {
+        let name = format!("{row:?}");
+        self.rows.push(name.split('(').next().unwrap_or_default().to_owned());
+        Ok(())
+    }
+
+    fn file(&mut self, path: &str, size: u64) -> io::Result<bool> {
+        self.files.push((path.to_owned(), Vec::with_capacity(usize::try_from(size).unwrap())));
+        Ok(true)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.files.last_mut().unwrap().1.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Fails at one of its calls.
+struct Full(&'static str);
+
+impl Full {
+    fn at(&self, call: &str) -> io::Result<()> {
+        if self.0 == call { Err(io::Error::other("no room")) } else { Ok(()) }
+    }
+}
+
+impl Sink for Full {
+    fn row(&mut self, _: BundleRow<'_>) -> io::Result<()> {
+        self.at("row")
+    }
+
+    fn file(&mut self, _: &str, _: u64) -> io::Result<bool> {
+        self.at("file").map(|()| true)
+    }
+
+    fn bytes(&mut self, _: &[u8]) -> io::Result<()> {
+        self.at("bytes")
+    }
+
+    fn contents(&mut self, _: &str, _: u64, contents: &mut dyn Read) -> io::Result<()> {
+        contents.read_exact(&mut [0; 3])?;
+        self.at("contents")
+    }
+}
+
 #[test]
-fn a_visitor_sees_every_file_in_the_one_pass() {
+fn a_sink_receives_every_row_and_file_in_the_one_pass() {
     let files = support::small_files();
     let bundle = support::bundle(&files);
-    let mut seen: Vec<File> = Vec::new();
-    let mut visit = |path: &str, contents: &mut dyn Read| {
-        let mut bytes = Vec::new();
-        contents.read_to_end(&mut bytes)?;
-        seen.push((path.to_owned(), bytes));
-        Ok(())
-    };
     let none = Expectations::default();
-    UntrustedBundle::new(bundle.as_slice())
-        .verify_with(&trusting(), &none, &Limits::DEFAULT, &mut visit)
-        .unwrap();
-    assert!(seen == files);
-
-    let mut part = |_: &str, contents: &mut dyn Read| contents.read_exact(&mut [0; 3]);
-    let verify = |trust: &TrustRoot, visit: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>| {
-        UntrustedBundle::new(bundle.as_slice()).verify_with(trust, &none, &Limits::DEFAULT, visit)
+    let verify = |trust: &TrustRoot, sink: &mut dyn Sink| {
+        UntrustedBundle::new(bundle.as_slice()).verify_into(trust, &none, &Limits::DEFAULT, sink)
     };
-    assert!(verify(&trusting(), &mut part).is_ok());
-    let mut refuse = |_: &str, _: &mut dyn Read| Err(io::Error::other("no room"));
-    assert!(matches!(verify(&trusting(), &mut refuse), Err(Failure::CannotJudge(_))));
-    // Without a trust root no visitor sees anything of a bundle.
-    assert!(matches!(verify(&TrustRoot::new(), &mut refuse), Err(Failure::IntactNotAuthenticated(_))));
+    let mut seen = Everything::default();
+    verify(&trusting(), &mut seen).unwrap();
+    assert!(seen.files == files);
+    for row in [
+        "Artifact",
+        "Warning",
+        "Manifest",
+        "Run",
+        "Summary",
+        "Control",
+        "Check",
+        "ControlEnd",
+        "Observation",
+        "Source",
+        "Member",
+        "Scope",
+        "End",
+    ] {
+        assert!(seen.rows.iter().any(|seen| seen == row), "{row}: {:?}", seen.rows);
+    }
+
+    // A sink need not read a file to its end.
+    assert!(verify(&trusting(), &mut Full("nowhere")).is_ok());
+    for call in ["row", "file", "bytes", "contents"] {
+        assert!(matches!(verify(&trusting(), &mut Full(call)), Err(Failure::CannotJudge(_))), "{call}");
+        // Without a trust root no sink sees anything of a bundle.
+        let untrusted = verify(&TrustRoot::new(), &mut Full(call));
+        assert!(matches!(untrusted, Err(Failure::IntactNotAuthenticated(_))), "{call}");
+    }
 }
 
 #[test]

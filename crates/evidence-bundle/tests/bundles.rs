@@ -19,6 +19,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use evidence_bundle::read::Sink;
 use evidence_bundle::{Expectations, Failure, Limits, Reason, TrustRoot, UntrustedBundle};
 use serde_json::{Value, json};
 use support::hostile::{Case, cases};
@@ -132,11 +133,9 @@ fn every_checked_in_bundle_is_judged_as_expected() {
         let bundle = fs::read(directory.join("bundle.tar.gz")).unwrap();
         let bundle = || UntrustedBundle::new(bundle.as_slice());
         let verdict = bundle().verify(&trust, &expectations, &Limits::DEFAULT);
-        // The verdict is the same with a visitor, however little it reads.
+        // The verdict is the same with a sink, however little it reads.
         for bytes in [0, 7, u64::MAX] {
-            let mut visitor =
-                |_: &str, file: &mut dyn Read| io::copy(&mut file.take(bytes), &mut io::sink()).map(drop);
-            let shown = bundle().verify_with(&trust, &expectations, &Limits::DEFAULT, &mut visitor);
+            let shown = bundle().verify_into(&trust, &expectations, &Limits::DEFAULT, &mut Part(bytes));
             match (&verdict, &shown) {
                 (Ok(verdict), Ok(shown)) => assert_eq!(verdict, shown),
                 (Err(verdict), Err(shown)) => assert_eq!(verdict.to_string(), shown.to_string()),
@@ -155,6 +154,15 @@ fn every_checked_in_bundle_is_judged_as_expected() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Reads that many bytes of each file.
+struct Part(u64);
+
+impl Sink for Part {
+    fn contents(&mut self, _: &str, _: u64, contents: &mut dyn Read) -> io::Result<()> {
+        io::copy(&mut contents.take(self.0), &mut io::sink()).map(drop)
+    }
 }
 
 /// Parses the arguments like `evidence verify`.

@@ -13,10 +13,12 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 use evidence_bundle::document::{Document, schema};
 use evidence_bundle::path::MANIFEST;
+use evidence_bundle::read::Sink;
 use evidence_bundle::version::{KNOWN, NEWEST};
 use evidence_bundle::{BUNDLE_VERSION, Expectations, Failure, Limits, TrustRoot, UntrustedBundle};
 use serde_json::{Value, json};
@@ -87,19 +89,24 @@ fn damaged(files: &[File], damage: Damage) -> Vec<u8> {
     bundle
 }
 
+/// Panics at a file after the manifest, if it must see none: the manifest is read before its version is known.
+struct ManifestOnly(bool);
+
+impl Sink for ManifestOnly {
+    fn file(&mut self, path: &str, _: u64) -> io::Result<bool> {
+        assert!(!self.0 || path == "manifest.json", "{path} of a newer bundle was shown");
+        Ok(true)
+    }
+}
+
 fn judge(bundle: &[u8], trust: &TrustRoot) -> String {
     let verdict = UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &Limits::DEFAULT);
-    let shown = UntrustedBundle::new(bundle).verify_with(
+    let mut manifest = ManifestOnly(matches!(verdict, Err(Failure::NewerVersion(_))));
+    let shown = UntrustedBundle::new(bundle).verify_into(
         trust,
         &Expectations::default(),
         &Limits::DEFAULT,
-        &mut |path, _| match verdict {
-            // The manifest is read before its version is known.
-            Err(Failure::NewerVersion(_)) if path != "manifest.json" => {
-                panic!("{path} of a newer bundle was shown")
-            }
-            _ => Ok(()),
-        },
+        &mut manifest,
     );
     match (verdict, shown) {
         (Ok(_), Ok(_)) => "verified".to_owned(),

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use evidence_bundle::{Expectations, Failure, Limits, Reason, TrustRoot, VerifiedBundle};
-use evidence_view::{FileReader, Overview, OverviewReader};
+use evidence_view::{Overview, OverviewReader, Sink};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
@@ -33,7 +33,7 @@ const OVERVIEW_BYTES: usize = 256 << 10;
 /// # Errors
 /// Fails with [`Error::Refused`] if a trusted key did not sign exactly this, [`Error::NoTrustedKey`] if there is
 /// none, and [`Error::Unavailable`] if the bundle could not be read.
-pub fn read<T: FileReader>(
+pub fn read<T: Sink>(
     bundle: impl Read,
     trust: &TrustRoot,
     limits: &Limits,
@@ -42,7 +42,7 @@ pub fn read<T: FileReader>(
     read_as(bundle, trust, &Expectations::default(), limits, reader)
 }
 
-fn read_as<T: FileReader>(
+fn read_as<T: Sink>(
     bundle: impl Read,
     trust: &TrustRoot,
     expectations: &Expectations,

@@ -18,14 +18,13 @@ mod schema;
 mod support;
 
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::time::Instant;
 
 use evidence_platform::error::Error;
 use evidence_platform::principal::Principal;
 use evidence_platform::service::{PageRequest, Service, Settings};
 use evidence_platform::store::BundleRow;
-use evidence_view::{FileReader, Results};
+use evidence_view::{Results, Sink};
 use futures_util::TryStreamExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -36,11 +35,14 @@ use support::{Place, bundles, principal, request, tenant, upload};
 #[derive(Debug, Default)]
 struct Files(Vec<(String, Vec<u8>)>);
 
-impl FileReader for Files {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> std::io::Result<()> {
-        let mut bytes = Vec::new();
-        contents.read_to_end(&mut bytes)?;
-        self.0.push((path.to_owned(), bytes));
+impl Sink for Files {
+    fn file(&mut self, path: &str, _: u64) -> std::io::Result<bool> {
+        self.0.push((path.to_owned(), Vec::new()));
+        Ok(true)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.last_mut().unwrap().1.extend_from_slice(bytes);
         Ok(())
     }
 }

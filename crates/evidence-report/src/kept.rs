@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, BufReader, Read, Seek, Write};
 
 use evidence_bundle::path::{REPORT, REQUIRED, WAIVERS};
-use evidence_view::FileReader;
+use evidence_bundle::read::Sink;
 use sha2::{Digest as _, Sha256};
 
 use crate::Documents;
@@ -16,9 +16,11 @@ pub struct Kept<F> {
     /// Makes a place for a document.
     place: Box<dyn Fn() -> io::Result<F> + Send>,
     documents: BTreeMap<String, RefCell<F>>,
+    /// The path of the document that is being read.
+    current: String,
     with_signed: bool,
-    /// The SHA-256 of the signer's report, if the bundle has one.
-    signed: Option<[u8; 32]>,
+    /// The SHA-256 of the signer's report so far, if the bundle has one.
+    signed: Option<Sha256>,
 }
 
 impl<F> fmt::Debug for Kept<F> {
@@ -41,7 +43,13 @@ pub enum Signed {
 impl<F: Read + Write + Seek> Kept<F> {
     /// Keeps each document in a place that `place` makes.
     pub fn new(place: impl Fn() -> io::Result<F> + Send + 'static) -> Kept<F> {
-        Kept { place: Box::new(place), documents: BTreeMap::new(), with_signed: false, signed: None }
+        Kept {
+            place: Box::new(place),
+            documents: BTreeMap::new(),
+            current: String::new(),
+            with_signed: false,
+            signed: None,
+        }
     }
 
     /// Also keeps the signer's report, as a document.
@@ -58,30 +66,38 @@ impl<F: Read + Write + Seek> Kept<F> {
     pub fn report(&self, out: &mut dyn Write) -> io::Result<Signed> {
         let mut made = Hashing { out, hash: Sha256::new() };
         crate::write(REPORT, self, &mut made)?;
-        Ok(match self.signed {
+        Ok(match &self.signed {
             None => Signed::Absent,
-            Some(signed) if signed == <[u8; 32]>::from(made.hash.finalize()) => Signed::Same,
+            Some(signed) if signed.clone().finalize() == made.hash.finalize() => Signed::Same,
             Some(_) => Signed::Different,
         })
     }
 }
 
-impl<F: Read + Write + Seek> FileReader for Kept<F> {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+impl<F: Read + Write + Seek> Sink for Kept<F> {
+    fn file(&mut self, path: &str, _: u64) -> io::Result<bool> {
         let is_report = path == REPORT;
         if !is_report && path != WAIVERS && !REQUIRED.contains(&path) {
-            return Ok(());
+            return Ok(false);
         }
-        let mut kept = if is_report && !self.with_signed { None } else { Some((self.place)()?) };
-        let mut nowhere = io::sink();
-        let out: &mut dyn Write = kept.as_mut().map_or(&mut nowhere, |file| file);
-        let mut hashing = Hashing { out, hash: Sha256::new() };
-        io::copy(contents, &mut hashing)?;
         if is_report {
-            self.signed = Some(hashing.hash.finalize().into());
+            self.signed = Some(Sha256::new());
         }
-        self.documents.extend(kept.map(|file| (path.to_owned(), RefCell::new(file))));
-        Ok(())
+        path.clone_into(&mut self.current);
+        if !is_report || self.with_signed {
+            self.documents.insert(path.to_owned(), RefCell::new((self.place)()?));
+        }
+        Ok(true)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(signed) = self.signed.as_mut().filter(|_| self.current == REPORT) {
+            signed.update(bytes);
+        }
+        match self.documents.get_mut(&self.current) {
+            Some(file) => file.get_mut().write_all(bytes),
+            None => Ok(()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use evidence_bundle::document::{ArtifactRecord, Check, Member};
 use evidence_bundle::path::{MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, WAIVERS};
 use evidence_view::csv::{CheckRow, Table};
 use evidence_view::waivers::{self as marks, Waiver, Waivers};
-use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _};
+use evidence_view::{CheckSink, ControlHead, each_check};
 
 use self::begin::{ORIGIN, Origin, mark};
 use self::requests::Requests;
@@ -34,13 +34,11 @@ pub(crate) fn checks(documents: &dyn Documents, out: &mut dyn Write) -> io::Resu
     let mut table = Some(Table::with::<_, CheckRow<'_>>(out, &columns)?);
     documents.open(NORMALIZED, &mut |contents| {
         let Some(table) = table.take() else { return Ok(()) };
-        let mut checks =
-            EachCheck::new(Sink { table, origin: &origin, requests: &requests, waivers: waivers.as_ref() });
-        checks.file(NORMALIZED, contents)?;
-        if !checks.known {
+        let mut sink = Sink { table, origin: &origin, requests: &requests, waivers: waivers.as_ref() };
+        if !each_check(contents, &mut sink)? {
             return Err(unknown(NORMALIZED));
         }
-        checks.sink.table.finish().map(|_| ())
+        sink.table.finish().map(|_| ())
     })
 }
 

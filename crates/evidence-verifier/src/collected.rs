@@ -1,11 +1,10 @@
 //! Data of a bundle, collected during its verification and released after it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
+use std::io;
 
 use evidence_bundle::document::{Check, Counts, Member};
-use evidence_bundle::path::{NORMALIZED, POPULATION};
-use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader, each_row, sanitized, words};
+use evidence_view::{CheckSink, ControlHead, EachCheck, Row, Sink, sanitized, words};
 
 use crate::answer::{ControlCounts, CriterionCounts, FileShown};
 
@@ -13,8 +12,8 @@ use crate::answer::{ControlCounts, CriterionCounts, FileShown};
 #[derive(Debug)]
 pub(crate) struct Collected {
     pub(crate) checks: EachCheck<Checks>,
-    /// The population; `None` if it has an unknown form.
-    pub(crate) members: Option<Vec<Member>>,
+    /// The population.
+    pub(crate) members: Vec<Member>,
     pub(crate) files: Vec<FileShown>,
 }
 
@@ -28,7 +27,7 @@ pub(crate) struct Checks {
 
 impl Collected {
     pub(crate) fn new() -> Collected {
-        Collected { checks: EachCheck::new(Checks::default()), members: None, files: Vec::new() }
+        Collected { checks: EachCheck::new(Checks::default()), members: Vec::new(), files: Vec::new() }
     }
 
     /// Each control with the counts of its checks; `None` if the results have an unknown form.
@@ -89,35 +88,17 @@ impl CheckSink for Checks {
     }
 }
 
-impl FileReader for Collected {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        let mut counted = Counted { inner: contents, bytes: 0 };
-        match path {
-            NORMALIZED => self.checks.file(path, &mut counted)?,
-            POPULATION => {
-                let mut members = Vec::new();
-                let known = each_row(&mut counted, "members", |member| members.push(member)).is_some();
-                self.members = known.then_some(members);
-            }
-            _ => {}
+impl Sink for Collected {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        if let Row::Member(member) = row {
+            self.members.push(member.clone());
         }
-        io::copy(&mut counted, &mut io::sink())?;
-        self.files.push(FileShown { path: path.to_owned(), size: counted.bytes });
-        Ok(())
+        self.checks.row(row)
     }
-}
 
-/// Counts while reading.
-struct Counted<'a> {
-    inner: &'a mut dyn Read,
-    bytes: u64,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.bytes = self.bytes.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
-        Ok(read)
+    fn file(&mut self, path: &str, size: u64) -> io::Result<bool> {
+        self.files.push(FileShown { path: path.to_owned(), size });
+        Ok(false)
     }
 }
 
@@ -128,13 +109,17 @@ pub(crate) struct Wanted {
     pub(crate) contents: Option<Vec<u8>>,
 }
 
-impl FileReader for Wanted {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == self.path {
-            let mut bytes = Vec::new();
-            contents.read_to_end(&mut bytes)?;
-            self.contents = Some(bytes);
+impl Sink for Wanted {
+    fn file(&mut self, path: &str, _: u64) -> io::Result<bool> {
+        let is_wanted = path == self.path;
+        if is_wanted {
+            self.contents = Some(Vec::new());
         }
+        Ok(is_wanted)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.contents.iter_mut().for_each(|contents| contents.extend_from_slice(bytes));
         Ok(())
     }
 }

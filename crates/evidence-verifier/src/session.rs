@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
 
-use evidence_bundle::document::{Member, SourcePopulation};
+use evidence_bundle::document::SourcePopulation;
 use evidence_bundle::path::REPORT;
 use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, VerifiedBundle};
 use evidence_report::{Kept, Signed};
 use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Row, Table};
 use evidence_view::verdict::{Report, Verdict};
 use evidence_view::{
-    FileReader, Sanitize as _, check_identity, decoded, member_identity, read, sanitized, sanitized_lines,
-    scope, words,
+    Sanitize as _, Sink, check_identity, decoded, member_identity, read, sanitized, sanitized_lines, scope,
+    words,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -100,7 +100,7 @@ fn contents(bundle: &VerifiedBundle, collected: &Collected) -> Contents {
         names.into_iter().map(|name| sanitized(name)).collect()
     };
     let checks = &collected.checks.sink.rows;
-    let members = collected.members.as_deref();
+    let members = &collected.members;
     Contents {
         bundle_id: sanitized(&bundle.bundle_id),
         tool_version: sanitized(&bundle.tool_version),
@@ -109,7 +109,7 @@ fn contents(bundle: &VerifiedBundle, collected: &Collected) -> Contents {
         scopes: bundle.populations.iter().map(scope_shown).collect(),
         complete: bundle.complete,
         checks: checks.len(),
-        members: members.map(<[Member]>::len),
+        members: Some(members.len()),
         files: collected.files.len(),
         organization: sanitized(&bundle.organization),
         framework: sanitized(&bundle.framework),
@@ -137,9 +137,9 @@ fn contents(bundle: &VerifiedBundle, collected: &Collected) -> Contents {
             &mut checks
                 .iter()
                 .map(|(_, check)| &check.source)
-                .chain(members.unwrap_or_default().iter().map(|member| &member.source)),
+                .chain(members.iter().map(|member| &member.source)),
         ),
-        kinds: names(&mut members.unwrap_or_default().iter().map(|member| &member.kind)),
+        kinds: names(&mut members.iter().map(|member| &member.kind)),
     }
 }
 
@@ -173,7 +173,7 @@ impl Opened {
     }
 
     /// Reads more of the bundle and verifies it again: the file on disk may have changed.
-    fn again<R: FileReader>(&self, bundle: impl Read, reader: R) -> Result<R, Refused> {
+    fn again<R: Sink>(&self, bundle: impl Read, reader: R) -> Result<R, Refused> {
         let failed = |failure: Failure| Refused {
             message: format!("the bundle changed since it was verified: {failure}"),
             help: "verify it again",
@@ -291,7 +291,7 @@ impl Opened {
         table: bool,
     ) -> Result<Answer, Refused> {
         let filter = filter.members();
-        let matching = self.collected.members.iter().flatten().filter(|member| filter.matches(member));
+        let matching = self.collected.members.iter().filter(|member| filter.matches(member));
         let chosen = sample::choose(matching, sample, |member| member_identity(member))?;
         if table {
             return tabled(chosen.iter().map(|(_, member)| (*member).clone()));

@@ -1,15 +1,14 @@
 //! The artifacts of a bundle as a searchable list, and single files of the bundle.
 
-use std::io::{self, Read};
+use std::io;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use evidence_bundle::document::{ArtifactRecord, AskedRecord, ObservationRecord};
-use evidence_bundle::path::{MANIFEST, OBSERVATIONS};
+use evidence_bundle::document::{ArtifactRecord, AskedRecord};
+use evidence_bundle::read::{Row, Sink};
 use serde::Deserialize;
 
-use crate::read::FileReader;
-use crate::rows::{First, each_artifact, each_row};
+use crate::rows::First;
 use crate::sanitize::{NAMES, Sanitize as _, sanitized_lines};
 
 /// The most bytes of a file to show as text.
@@ -24,8 +23,6 @@ pub struct ArtifactSearch {
     pub found: u64,
     /// The first of them, after the skipped ones.
     pub artifacts: First<ArtifactRecord>,
-    /// Whether the manifest has the known form.
-    pub known: bool,
 }
 
 impl ArtifactSearch {
@@ -33,7 +30,7 @@ impl ArtifactSearch {
     /// everything. Skips the first `skip` matches.
     pub fn new(text: &str, skip: u64) -> ArtifactSearch {
         let (needle, artifacts) = (text.to_lowercase(), First::default());
-        ArtifactSearch { needle, skip, found: 0, artifacts, known: false }
+        ArtifactSearch { needle, skip, found: 0, artifacts }
     }
 
     fn matches(&self, artifact: &ArtifactRecord) -> bool {
@@ -43,18 +40,14 @@ impl ArtifactSearch {
     }
 }
 
-impl FileReader for ArtifactSearch {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == MANIFEST {
-            let read = each_artifact(contents, |artifact| {
-                if self.matches(&artifact) {
-                    if self.found >= self.skip {
-                        self.artifacts.push(artifact);
-                    }
-                    self.found = self.found.saturating_add(1);
-                }
-            });
-            self.known = read.is_some();
+impl Sink for ArtifactSearch {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        let Row::Artifact(artifact) = row else { return Ok(()) };
+        if self.matches(artifact) {
+            if self.found >= self.skip {
+                self.artifacts.push_with(|| artifact.clone());
+            }
+            self.found = self.found.saturating_add(1);
         }
         Ok(())
     }
@@ -123,30 +116,34 @@ impl FileContents {
     }
 }
 
-impl FileReader for FileContents {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == self.path {
-            let limit = u64::try_from(TEXT_BYTES).unwrap_or(u64::MAX);
-            let shown = (&mut *contents).take(limit).read_to_end(&mut self.bytes)?;
-            let rest = io::copy(contents, &mut io::sink())?;
-            self.size = Some(rest.saturating_add(u64::try_from(shown).unwrap_or(u64::MAX)));
-        } else if path == MANIFEST {
-            // An unknown form of the manifest is not a reason to hide the file.
-            let _ = each_artifact(contents, |mut artifact| {
-                if artifact.filename == self.path {
-                    artifact.sanitize();
-                    self.artifact = Some(artifact);
-                }
-            });
-        } else if path == OBSERVATIONS && self.artifact.is_some() {
-            let _ = each_row(contents, "observations", |row: ObservationRecord| {
-                if row.artifact.as_ref() == Some(&self.path) {
-                    self.requests = row.requests;
-                    self.requests.truncate(NAMES);
-                    self.requests.iter_mut().for_each(AskedRecord::sanitize);
-                }
-            });
+impl Sink for FileContents {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Artifact(artifact) if artifact.filename == self.path => {
+                let mut artifact = artifact.clone();
+                artifact.sanitize();
+                self.artifact = Some(artifact);
+            }
+            Row::Observation(row) if self.artifact.is_some() && row.artifact.as_ref() == Some(&self.path) => {
+                self.requests = row.requests.iter().take(NAMES).cloned().collect();
+                self.requests.iter_mut().for_each(AskedRecord::sanitize);
+            }
+            _ => {}
         }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &str, size: u64) -> io::Result<bool> {
+        let is_wanted = path == self.path;
+        if is_wanted {
+            self.size = Some(size);
+        }
+        Ok(is_wanted)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let room = TEXT_BYTES.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
         Ok(())
     }
 }

@@ -6,9 +6,10 @@ use std::io;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
+use evidence_bundle::read::ControlHead;
 
 use crate::check_query::{CheckQuery, Position, Sort};
-use crate::checks::{CheckSink, ControlHead};
+use crate::checks::CheckSink;
 use crate::sanitize::{Sanitize as _, sanitized};
 
 /// The most values that one filter offers.

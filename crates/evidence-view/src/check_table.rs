@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use evidence_bundle::document::Check;
+use evidence_bundle::read::ControlHead;
 
 use crate::check_query::CheckQuery;
-use crate::checks::{CheckSink, ControlHead};
+use crate::checks::CheckSink;
 use crate::csv::{CheckRow, Table};
 
 /// Writes every matching check, in the order of the document.

@@ -1,39 +1,11 @@
 //! Every check of a bundle, one at a time, for lists of any length.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Summary};
-use evidence_bundle::path::NORMALIZED;
-use evidence_bundle::read::{Json, Stop};
+use evidence_bundle::read::{ControlHead, Json, Row, Sink, Stop};
 
 use crate::json;
-use crate::read::FileReader;
-
-/// A control without its checks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ControlHead {
-    /// Its identifier.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// What was found.
-    pub status: Status,
-    /// Why, as a stable code.
-    pub reason: String,
-    /// The framework's own criteria under which such evidence is commonly filed, by the code of the rule.
-    pub criteria: BTreeMap<String, Vec<String>>,
-    /// What each rule expects, in words, by its code.
-    pub expected: BTreeMap<String, String>,
-}
-
-impl ControlHead {
-    /// The criteria under which the evidence of this rule is commonly filed.
-    pub fn criteria(&self, rule: &str) -> &[String] {
-        self.criteria.get(rule).map_or(&[], Vec::as_slice)
-    }
-}
 
 /// Receives the checks of a bundle, in the order of the document, each with what its rule expects. They are neither
 /// sanitized nor verified yet.
@@ -51,42 +23,66 @@ pub trait CheckSink {
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()>;
 }
 
-/// Passes every check of a bundle to a sink.
+/// Passes every check of a bundle to a sink, while the bundle is verified.
 #[derive(Debug)]
 pub struct EachCheck<S> {
     /// The sink.
     pub sink: S,
-    /// Whether the document has the known form.
+    /// Whether each control came before its checks.
     pub known: bool,
+    head: Option<ControlHead>,
 }
 
 impl<S: CheckSink> EachCheck<S> {
     /// Passes the checks to this sink.
     pub fn new(sink: S) -> EachCheck<S> {
-        EachCheck { sink, known: false }
+        EachCheck { sink, known: true, head: None }
     }
 }
 
-impl<S: CheckSink> FileReader for EachCheck<S> {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path != NORMALIZED {
-            return Ok(());
+impl<S: CheckSink> Sink for EachCheck<S> {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match (row, &self.head) {
+            (Row::Summary(summary), _) => self.sink.summary(*summary),
+            (Row::Control(head), _) => {
+                head.into_iter().for_each(|head| self.sink.control(head));
+                self.known &= head.is_some();
+                self.head = head.cloned();
+            }
+            (Row::Check(check), Some(head)) => self.sink.check(head, expecting(check.clone(), head))?,
+            _ => {}
         }
-        let (sink, mut failed) = (&mut self.sink, Ok(()));
-        let mut json = json::rows(contents);
-        let read = json.object(|json, name| match name {
-            "summary" => json.value().map(|summary| sink.summary(summary)),
-            "controls" => json.list(|json| control(json, sink, &mut failed)),
-            _ => json.skip(),
-        });
-        self.known = read.and_then(|()| json.end()).is_ok();
-        failed
+        Ok(())
     }
+}
+
+/// The check, with what its rule expects.
+fn expecting(mut check: Check, head: &ControlHead) -> Check {
+    if check.expected.is_none() {
+        check.expected = head.expected.get(&check.rule).cloned();
+    }
+    check
+}
+
+/// Passes every check of a document that is not a part of a bundle yet. Returns whether the document has the known form.
+///
+/// # Errors
+/// Fails if the sink does.
+pub fn each_check(contents: &mut dyn Read, sink: &mut impl CheckSink) -> io::Result<bool> {
+    let mut failed = Ok(());
+    let mut json = json::rows(contents);
+    let read = json.object(|json, name| match name {
+        "summary" => json.value().map(|summary| sink.summary(summary)),
+        "controls" => json.list(|json| control(json, sink, &mut failed)),
+        _ => json.skip(),
+    });
+    let known = read.and_then(|()| json.end()).is_ok();
+    failed.map(|()| known)
 }
 
 /// Reads a control. Its other fields come before its checks, in the order in which they are written.
 fn control<R: Read, S: CheckSink>(
-    json: &mut Json<R>,
+    json: &mut Json<'_, R>,
     sink: &mut S,
     failed: &mut io::Result<()>,
 ) -> Result<(), Stop> {
@@ -111,10 +107,7 @@ fn control<R: Read, S: CheckSink>(
             let head = ControlHead { id, title, status, reason, criteria, expected };
             sink.control(&head);
             json.list(|json| {
-                let mut check: Check = json.value()?;
-                if check.expected.is_none() {
-                    check.expected = head.expected.get(&check.rule).cloned();
-                }
+                let check = expecting(json.value()?, &head);
                 if failed.is_ok() {
                     *failed = sink.check(&head, check);
                 }
@@ -149,9 +142,9 @@ mod tests {
         }
     }
 
-    fn read(text: &str) -> (io::Result<()>, EachCheck<Seen>) {
-        let mut reader = EachCheck::new(Seen::default());
-        (reader.file(NORMALIZED, &mut text.as_bytes()), reader)
+    fn read(text: &str) -> (io::Result<bool>, Vec<String>) {
+        let mut seen = Seen::default();
+        (each_check(&mut text.as_bytes(), &mut seen), seen.0)
     }
 
     fn document(checks: &str) -> String {
@@ -170,9 +163,9 @@ mod tests {
 
     #[test]
     fn every_check_comes_with_its_control() {
-        let (outcome, reader) = read(&document(&format!("{},{}", check("x"), check("y"))));
-        assert!(outcome.is_ok() && reader.known);
-        assert_eq!(reader.sink.0, ["C1 fail", "C1 x e C9", "C1 y e C9", "C1 fail"]);
+        let (outcome, seen) = read(&document(&format!("{},{}", check("x"), check("y"))));
+        assert!(outcome.unwrap());
+        assert_eq!(seen, ["C1 fail", "C1 x e C9", "C1 y e C9", "C1 fail"]);
         let (outcome, _) = read(&document(&check("full")));
         assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
@@ -182,8 +175,7 @@ mod tests {
         for text in
             ["", "[]", r#"{"controls":{}}"#, r#"{"controls":[[]]}"#, r#"{"controls":[{"checks":[]}]}"#]
         {
-            let (outcome, reader) = read(text);
-            assert!(outcome.is_ok() && !reader.known, "{text}");
+            assert!(!read(text).0.unwrap(), "{text}");
         }
     }
 }

@@ -3,30 +3,27 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Normalized, NormalizedControl};
-use evidence_bundle::path::{MANIFEST, NORMALIZED};
+use evidence_bundle::document::Check;
+use evidence_bundle::read::{ControlHead, Row, Sink};
 
 use crate::findings::urgency;
-use crate::json;
 use crate::overview::Overview;
-use crate::read::FileReader;
-use crate::rows::{First, Fold, Folded, each_artifact};
+use crate::rows::First;
 use crate::sanitize::{Sanitize, sanitized};
 
 /// The parts of a bundle that are compared.
 #[derive(Debug, Default)]
 pub struct Comparable {
-    /// `None` if the judgement has an unknown form.
-    controls: Option<Vec<Control>>,
-    /// The checksum of each artifact; `None` if the manifest has an unknown form.
-    artifacts: Option<BTreeMap<String, String>>,
+    controls: Vec<(ControlHead, Statuses)>,
+    /// The checks of the control that is being read.
+    checks: Statuses,
+    /// The checksum of each artifact.
+    artifacts: BTreeMap<String, String>,
 }
-
-type Control = NormalizedControl<Folded<Statuses>>;
 
 /// How many characters of a check's actual value to keep.
 const FOUND_CHARACTERS: usize = 300;
@@ -57,23 +54,21 @@ struct Statuses {
     reasons: BTreeSet<Arc<str>>,
 }
 
-impl Fold for Statuses {
-    type Row = Check;
-
-    fn take(&mut self, check: Check) {
+impl Statuses {
+    fn take(&mut self, check: &Check) {
         let mut hasher = DefaultHasher::new();
         (&check.reason, &check.actual).hash(&mut hasher);
         let reason = match self.reasons.get(check.reason.as_str()) {
             Some(known) => Arc::clone(known),
             None => {
-                let reason: Arc<str> = check.reason.into();
+                let reason: Arc<str> = check.reason.as_str().into();
                 self.reasons.insert(Arc::clone(&reason));
                 reason
             }
         };
-        let actual = check.actual.map(|text| text.chars().take(FOUND_CHARACTERS).collect());
+        let actual = check.actual.as_deref().map(|text| text.chars().take(FOUND_CHARACTERS).collect());
         let finding = Finding { status: check.status, hash: hasher.finish(), reason, actual };
-        match self.findings.entry([check.source, check.rule, check.subject]) {
+        match self.findings.entry([check.source.clone(), check.rule.clone(), check.subject.clone()]) {
             Entry::Vacant(place) => _ = place.insert(finding),
             Entry::Occupied(mut known) if urgency(finding.status) < urgency(known.get().status) => {
                 known.insert(finding);
@@ -83,19 +78,15 @@ impl Fold for Statuses {
     }
 }
 
-impl FileReader for Comparable {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        match path {
-            MANIFEST => {
-                let mut artifacts = BTreeMap::new();
-                let read = each_artifact(contents, |artifact| {
-                    artifacts.insert(artifact.filename, artifact.checksum);
-                });
-                self.artifacts = read.map(|()| artifacts);
+impl Sink for Comparable {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Artifact(artifact) => {
+                self.artifacts.insert(artifact.filename.clone(), artifact.checksum.clone());
             }
-            NORMALIZED => {
-                let judgement: Option<Normalized<Vec<Control>>> = json::document(contents);
-                self.controls = judgement.map(|judgement| judgement.controls);
+            Row::Check(check) => self.checks.take(check),
+            Row::ControlEnd(head) => {
+                self.controls.push((head.clone(), std::mem::take(&mut self.checks)));
             }
             _ => {}
         }
@@ -108,12 +99,12 @@ impl FileReader for Comparable {
 pub struct Comparison {
     /// Why the two are not directly comparable.
     pub cautions: Vec<String>,
-    /// Every control of either; empty if a judgement has an unknown form.
+    /// Every control of either.
     pub controls: Vec<ControlChange>,
-    /// `None` if a judgement has an unknown form.
-    pub checks: Option<CheckChanges>,
-    /// The changed artifacts by kind of change, without empty groups; `None` if a manifest has an unknown form.
-    pub artifacts: Option<Vec<(ArtifactChange, First<ArtifactPath>)>>,
+    /// The checks that changed.
+    pub checks: CheckChanges,
+    /// The changed artifacts by kind of change, without empty groups.
+    pub artifacts: Vec<(ArtifactChange, First<ArtifactPath>)>,
     /// Counts of both.
     pub counts: Vec<CountChange>,
 }
@@ -298,15 +289,12 @@ pub fn compare(from: (&Overview, Comparable), to: (&Overview, Comparable)) -> Co
         count("Warnings", &|overview| Some(overview.warnings)),
         count("Hints", &Overview::hints),
     ];
-    let cautions = cautions((old, &before), (new, &after));
-    let artifacts = before.artifacts.zip(after.artifacts).map(|(before, after)| artifacts(before, &after));
-    let (controls, checks) =
-        before.controls.zip(after.controls).map(|(old, new)| judgements(old, new)).unzip();
-    Comparison { cautions, controls: controls.unwrap_or_default(), checks, artifacts, counts }
+    let artifacts = artifacts(before.artifacts, &after.artifacts);
+    let (controls, checks) = judgements(before.controls, after.controls);
+    Comparison { cautions: cautions(old, new), controls, checks, artifacts, counts }
 }
 
-fn cautions(from: (&Overview, &Comparable), to: (&Overview, &Comparable)) -> Vec<String> {
-    let ((old, before), (new, after)) = (from, to);
+fn cautions(old: &Overview, new: &Overview) -> Vec<String> {
     let mut cautions = Vec::new();
     let mut differ = |what: &str, old: &str, new: &str| {
         if old != new {
@@ -322,22 +310,17 @@ fn cautions(from: (&Overview, &Comparable), to: (&Overview, &Comparable)) -> Vec
     if old.created_at > new.created_at {
         cautions.push("The first was collected after the second.".to_owned());
     }
-    for (name, contents) in [("first", before), ("second", after)] {
-        if contents.controls.is_none() || contents.artifacts.is_none() {
-            cautions.push(format!(
-                "The {name} has documents of an unknown form, made by another version of evidence. They are not compared."
-            ));
-        }
-    }
     cautions
 }
 
-fn judgements(before: Vec<Control>, after: Vec<Control>) -> (Vec<ControlChange>, CheckChanges) {
+type Controls = Vec<(ControlHead, Statuses)>;
+
+fn judgements(before: Controls, after: Controls) -> (Vec<ControlChange>, CheckChanges) {
     let mut order = Vec::new();
     let mut controls: HashMap<String, ControlChange> = HashMap::new();
     let mut checks: BTreeMap<[String; 4], (Option<Finding>, Option<Finding>)> = BTreeMap::new();
     for (is_new, side) in [(false, before), (true, after)] {
-        for control in side {
+        for (control, statuses) in side {
             let known = controls.entry(control.id.clone()).or_insert_with(|| {
                 order.push(control.id.clone());
                 let (id, title) = (sanitized(&control.id), sanitized(&control.title));
@@ -349,7 +332,7 @@ fn judgements(before: Vec<Control>, after: Vec<Control>) -> (Vec<ControlChange>,
             } else {
                 known.from = status
             }
-            for ([source, rule, subject], finding) in control.checks.0.findings {
+            for ([source, rule, subject], finding) in statuses.findings {
                 let change = checks.entry([control.id.clone(), source, rule, subject]).or_default();
                 if is_new { change.1 = Some(finding) } else { change.0 = Some(finding) }
             }

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use csv::{Terminator, Writer, WriterBuilder};
 use evidence_bundle::document::{ArtifactRecord, Check, EvidenceReference, Member};
+use evidence_bundle::read::ControlHead;
 
-use crate::checks::ControlHead;
 use crate::sanitize::{is_plain, sanitized};
 
 /// The mark before a table with characters outside ASCII: without it, a spreadsheet assumes its local character set.

@@ -2,18 +2,15 @@
 //! and counts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::{self, Read};
+use std::io;
 
 use evidence_bundle::document::{Counts, RunRecord, ScopeRecord};
-use evidence_bundle::path::{MANIFEST, RUN, SCOPE};
+use evidence_bundle::read::{Row, Sink};
 use evidence_bundle::{Status, VerifiedBundle};
 use serde::Serialize;
 
 use crate::difference::{CheckDifference, CheckState, Class, Snapshot, difference};
 use crate::history::span;
-use crate::json;
-use crate::read::FileReader;
-use crate::rows::each_artifact;
 use crate::scope::sentence;
 
 /// What a bundle says that is compared.
@@ -23,37 +20,27 @@ pub struct Side {
     run: Option<RunRecord>,
     scope: Option<ScopeRecord>,
     /// The checksum of each artifact by its path.
-    artifacts: Option<BTreeMap<String, String>>,
+    artifacts: BTreeMap<String, String>,
 }
 
 impl Side {
     /// Whether every document has the known form.
     pub fn known(&self) -> bool {
-        self.snapshot.known && self.run.is_some() && self.scope.is_some() && self.artifacts.is_some()
+        self.snapshot.known && self.run.is_some() && self.scope.is_some()
     }
 }
 
-impl FileReader for Side {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        match path {
-            MANIFEST => {
-                let mut artifacts = BTreeMap::new();
-                let read = each_artifact(contents, |artifact| {
-                    artifacts.insert(artifact.filename, artifact.checksum);
-                });
-                self.artifacts = read.map(|()| artifacts);
-                Ok(())
+impl Sink for Side {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Artifact(artifact) => {
+                self.artifacts.insert(artifact.filename.clone(), artifact.checksum.clone());
             }
-            RUN => {
-                self.run = json::document(contents);
-                Ok(())
-            }
-            SCOPE => {
-                self.scope = json::document(contents);
-                Ok(())
-            }
-            _ => self.snapshot.file(path, contents),
+            Row::Run(run) => self.run = Some(run.clone()),
+            Row::Scope(scope) => self.scope = Some(scope.clone()),
+            _ => {}
         }
+        self.snapshot.row(row)
     }
 }
 
@@ -374,8 +361,7 @@ fn change(
 }
 
 fn artifacts(left: &Side, right: &Side) -> Artifacts {
-    let none = BTreeMap::new();
-    let (left, right) = (left.artifacts.as_ref().unwrap_or(&none), right.artifacts.as_ref().unwrap_or(&none));
+    let (left, right) = (&left.artifacts, &right.artifacts);
     let only = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
         one.keys().filter(|path| !other.contains_key(*path)).cloned().collect()
     };

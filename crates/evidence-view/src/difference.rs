@@ -5,19 +5,15 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{
-    Check, Member, Normalized, NormalizedControl, Population, Scope, SourcePopulation,
-};
-use evidence_bundle::path::{NORMALIZED, POPULATION};
+use evidence_bundle::document::{Check, Member, Scope, SourcePopulation};
+use evidence_bundle::path::POPULATION;
+use evidence_bundle::read::{Row, Sink};
 
 use crate::findings::urgency;
-use crate::json;
-use crate::read::FileReader;
-use crate::rows::{Fold, Folded};
 
 /// What a bundle says about its checks and its population.
 #[derive(Debug, Default)]
@@ -28,7 +24,7 @@ pub struct Snapshot {
     pub members: Members,
     /// The counts of each source.
     pub sources: Vec<SourcePopulation>,
-    /// Whether both documents have the known form.
+    /// Whether a bundle was read.
     pub known: bool,
 }
 
@@ -91,44 +87,30 @@ impl Words {
     }
 }
 
-impl Fold for Checks {
-    type Row = Check;
-
-    fn take(&mut self, check: Check) {
+impl Checks {
+    fn take(&mut self, check: &Check) {
         let [source, rule, reason] =
             [&check.source, &check.rule, &check.reason].map(|text| self.words.one(text));
-        let (subject, status) = (check.subject.into(), check.status);
+        let (subject, status) = (check.subject.as_str().into(), check.status);
         self.rows.push(CheckState { source, rule, subject, status, reason });
     }
 }
 
-impl Fold for Members {
-    type Row = Member;
-
-    fn take(&mut self, member: Member) {
+impl Members {
+    fn take(&mut self, member: &Member) {
         let source = self.words.one(&member.source);
-        let (name, id) = (member.name.into(), member.id.map(Into::into));
+        let (name, id) = (member.name.as_str().into(), member.id.as_deref().map(Into::into));
         self.rows.push(MemberState { source, name, id, in_scope: member.in_scope });
     }
 }
 
-impl FileReader for Snapshot {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        type Control = NormalizedControl<Folded<Checks>>;
-        match path {
-            NORMALIZED => {
-                let judgement: Option<Normalized<Vec<Control>>> = json::document(contents);
-                self.known = judgement.is_some();
-                let controls = judgement.into_iter().flat_map(|judgement| judgement.controls);
-                controls.for_each(|control| self.checks.rows.extend(control.checks.0.rows));
-            }
-            POPULATION => {
-                let population: Option<Population<Folded<Members>>> = json::document(contents);
-                self.known &= population.is_some();
-                if let Some(Population { sources, members, .. }) = population {
-                    (self.sources, self.members) = (sources, members.0);
-                }
-            }
+impl Sink for Snapshot {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Check(check) => self.checks.take(check),
+            Row::Member(member) => self.members.take(member),
+            Row::Source(source) => self.sources.push(source.clone()),
+            Row::End(POPULATION) => self.known = true,
             _ => {}
         }
         Ok(())

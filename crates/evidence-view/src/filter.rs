@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Member};
+use evidence_bundle::read::ControlHead;
 
-use crate::checks::ControlHead;
 use crate::glob::matches;
 
 /// A filter of checks: an empty list matches all, several entries match any of them.

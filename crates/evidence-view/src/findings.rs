@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use evidence_bundle::Status;
 use evidence_bundle::document::{Category, Check, Counts, Hint, Severity};
 
-use crate::rows::Fold;
 use crate::sanitize::sanitized;
 
 /// The most subjects that a group names.
@@ -114,19 +113,18 @@ pub(crate) fn urgency(status: Status) -> u8 {
     }
 }
 
-impl Fold for Checks {
-    type Row = Check;
-
-    fn take(&mut self, check: Check) {
+impl Checks {
+    /// Adds a check.
+    pub(crate) fn take(&mut self, check: &Check) {
         self.counts.add(check.status);
         let reason = short(&check.reason);
         let known = |group: &&mut CheckGroup| group.status == check.status && group.reason == reason;
         if let Some(group) = self.groups.iter_mut().find(known) {
-            group.add(&check);
+            group.add(check);
         } else if self.groups.len() < GROUPS {
             let (rules, subjects) = (BTreeSet::new(), Subjects::default());
             let mut group = CheckGroup { status: check.status, reason, rules, subjects };
-            group.add(&check);
+            group.add(check);
             self.groups.push(group);
         } else {
             self.ungrouped = self.ungrouped.saturating_add(1);
@@ -171,10 +169,9 @@ pub struct HintGroups {
     pub count: u64,
 }
 
-impl Fold for HintGroups {
-    type Row = Hint;
-
-    fn take(&mut self, hint: Hint) {
+impl HintGroups {
+    /// Adds a hint.
+    pub(crate) fn take(&mut self, hint: &Hint) {
         self.count = self.count.saturating_add(1);
         let title = sanitized(&hint.title);
         let remediation = sanitized(&hint.remediation);
@@ -188,7 +185,8 @@ impl Fold for HintGroups {
             let mut subjects = Subjects::default();
             subjects.add(&hint.subject);
             let Hint { control, severity, category, detail, .. } = hint;
-            let (control, detail) = (sanitized(&control), sanitized(&detail));
+            let (control, detail) = (sanitized(control), sanitized(detail));
+            let (severity, category) = (*severity, *category);
             self.groups.push(HintGroup { control, severity, category, title, detail, remediation, subjects });
         }
     }
@@ -215,11 +213,11 @@ mod tests {
     fn groups_count_all_and_name_a_few() {
         let mut checks = Checks::default();
         for number in 0..3 {
-            checks.take(check(&format!("p{number}"), Status::Pass, "ok"));
+            checks.take(&check(&format!("p{number}"), Status::Pass, "ok"));
         }
-        checks.take(check("a\u{202e}", Status::Fail, "rare"));
+        checks.take(&check("a\u{202e}", Status::Fail, "rare"));
         for number in 0..7 {
-            checks.take(check(&format!("f{number}"), Status::Fail, "common"));
+            checks.take(&check(&format!("f{number}"), Status::Fail, "common"));
         }
         let found: Vec<_> = checks
             .groups()
@@ -240,14 +238,15 @@ mod tests {
         assert_eq!((checks.counts().pass, checks.counts().fail), (3, 8));
         // Further reasons are counted, but not kept.
         for number in 0..1_000 {
-            checks.take(check("x", Status::Fail, &format!("reason {number}")));
+            checks.take(&check("x", Status::Fail, &format!("reason {number}")));
         }
         assert_eq!((checks.groups().len(), checks.counts().fail), (GROUPS, 1_008));
         assert_eq!(checks.ungrouped, 1_003 - GROUPS as u64);
         // All controls together have a limit too.
         let mut controls: Vec<Checks> = (0..100).map(|_| Checks::default()).collect();
         for checks in &mut controls {
-            (0..GROUPS).for_each(|number| checks.take(check("x", Status::Fail, &format!("reason {number}"))));
+            (0..GROUPS)
+                .for_each(|number| checks.take(&check("x", Status::Fail, &format!("reason {number}"))));
         }
         Checks::limit(controls.iter_mut());
         assert_eq!(controls.iter().map(|checks| checks.groups.len()).sum::<usize>(), ALL_GROUPS);

@@ -38,19 +38,20 @@ pub use artifacts::{ArtifactSearch, FileContents, FileText, decoded};
 pub use check_page::{BY_URGENCY, CheckPage, Choices, ShownCheck};
 pub use check_query::{CheckQuery, Position, Sort, SortBy};
 pub use check_table::CheckTable;
-pub use checks::{CheckSink, ControlHead, EachCheck};
+pub use checks::{CheckSink, EachCheck, each_check};
 pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, CheckSide, Comparable, Comparison,
     ControlChange, CountChange, compare,
 };
+pub use evidence_bundle::read::{ControlHead, Row, Sink};
 pub use filter::{CheckFilter, MemberFilter, UnknownName};
 pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
 pub use glob::matches as glob_matches;
 pub use json::document;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
-pub use read::{FileReader, read};
+pub use read::read;
 pub use results::{ControlResult, LeftOut, ManifestHead, Results};
-pub use rows::{FIRST_ROWS, First, Fold, Folded, each_row};
+pub use rows::{FIRST_ROWS, First, each_row};
 pub use sample::{
     CheckDraw, Draw, Drawn, MemberDraw, Sample, SampledCheck, Seed, SeedError, check_identity,
     member_identity,

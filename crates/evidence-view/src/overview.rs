@@ -1,17 +1,12 @@
 //! The overview of a bundle: what lists, timelines and comparisons need of it, small enough to keep for each of many.
 
-use std::io::{self, Read};
+use std::io;
 
-use evidence_bundle::document::{
-    Counts, Hints, Normalized, NormalizedControl, Scope, Severity, SourcePopulation,
-};
-use evidence_bundle::path::{HINTS, NORMALIZED};
+use evidence_bundle::document::{Counts, Scope, Severity, SourcePopulation};
+use evidence_bundle::read::{ManifestHead, Row, Sink};
 use evidence_bundle::{Status, VerifiedBundle};
 use serde::{Deserialize, Serialize};
 
-use crate::json;
-use crate::read::FileReader;
-use crate::rows::{Fold, Folded};
 use crate::scope;
 
 /// What the signed documents of a bundle say.
@@ -157,37 +152,15 @@ impl Overview {
 /// Reads the overview of a bundle.
 #[derive(Debug, Default)]
 pub struct OverviewReader {
-    judgement: Option<Normalized<Vec<CountedControl>>>,
-    hints: Option<Hints<Folded<HintCounts>>>,
+    controls: Vec<ControlOverview>,
+    /// The checks of the control that is being read.
+    checks: Counts,
+    hints: HintCounts,
 }
 
-type CountedControl = NormalizedControl<Folded<Counts>>;
-
-/// The only field of a check that is counted.
-#[derive(Deserialize)]
-pub struct CheckStatus {
-    status: Status,
-}
-
-/// The only field of a hint that is counted.
-#[derive(Deserialize)]
-pub struct HintSeverity {
-    severity: Severity,
-}
-
-impl Fold for Counts {
-    type Row = CheckStatus;
-
-    fn take(&mut self, check: CheckStatus) {
-        self.add(check.status);
-    }
-}
-
-impl Fold for HintCounts {
-    type Row = HintSeverity;
-
-    fn take(&mut self, hint: HintSeverity) {
-        let count = match hint.severity {
+impl HintCounts {
+    fn add(&mut self, severity: Severity) {
+        let count = match severity {
             Severity::Critical => &mut self.critical,
             Severity::High => &mut self.high,
             Severity::Medium => &mut self.medium,
@@ -202,11 +175,18 @@ fn short_sentence(source: &SourcePopulation) -> String {
     scope::sentence(source).chars().take(SENTENCE_CHARS).collect()
 }
 
-impl FileReader for OverviewReader {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        match path {
-            NORMALIZED => self.judgement = json::document(contents),
-            HINTS => self.hints = json::document(contents),
+impl Sink for OverviewReader {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Check(check) => self.checks.add(check.status),
+            Row::ControlEnd(head) => self.controls.push(ControlOverview {
+                id: head.id.clone(),
+                title: head.title.clone(),
+                status: head.status,
+                reason: head.reason.clone(),
+                checks: std::mem::take(&mut self.checks),
+            }),
+            Row::Hint(hint) => self.hints.add(hint.severity),
             _ => {}
         }
         Ok(())
@@ -216,37 +196,43 @@ impl FileReader for OverviewReader {
 impl OverviewReader {
     /// The overview, now that the bundle is verified.
     pub fn overview(self, bundle: VerifiedBundle) -> Overview {
-        let judgement = self.judgement.zip(self.hints).map(|(judgement, hints)| {
-            let control = |control: CountedControl| {
-                let CountedControl { id, title, status, reason, checks: Folded(checks), .. } = control;
-                ControlOverview { id, title, status, reason, checks }
-            };
-            Judgement {
-                controls: judgement.controls.into_iter().map(control).collect(),
-                hints: hints.hints.0,
-            }
-        });
+        let OverviewReader { controls, hints, .. } = self;
+        let ManifestHead {
+            bundle_id,
+            organization,
+            framework,
+            created_at,
+            tool_version,
+            controls: requested,
+            sources,
+            complete,
+            warnings_total: warnings,
+            excluded_total: excluded,
+            errors_total: errors,
+            previous,
+            ..
+        } = bundle.manifest;
         Overview {
-            bundle_id: bundle.bundle_id,
-            organization: bundle.organization,
-            framework: bundle.framework,
-            created_at: bundle.created_at,
+            bundle_id,
+            organization,
+            framework,
+            created_at,
             fixed_time: bundle.source_date_epoch.is_some(),
-            tool_version: bundle.tool_version,
-            controls: bundle.controls,
-            sources: bundle.sources,
-            complete: bundle.complete,
+            tool_version,
+            controls: requested,
+            sources,
+            complete,
             whole: bundle.populations.iter().all(|source| source.scope == Scope::Whole),
             scopes: bundle.populations.iter().take(SCOPES).map(short_sentence).collect(),
             key_id: bundle.key_id.to_string(),
             checksums_sha256: hex::encode(bundle.checksums_sha256),
             files: bundle.files,
             bytes: bundle.bytes,
-            warnings: bundle.warnings_total,
-            excluded: bundle.excluded_total,
-            errors: bundle.errors_total,
-            previous: bundle.previous.map(|previous| previous.bundle_id),
-            judgement,
+            warnings,
+            excluded,
+            errors,
+            previous: previous.map(|previous| previous.bundle_id),
+            judgement: Some(Judgement { controls, hints }),
         }
     }
 }

@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{
-    ErrorRecord, Excluded, Hints, Normalized, NormalizedControl, RunRecord, SignerRecord, SourceRun, Warning,
-};
-use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
+use evidence_bundle::document::{ErrorRecord, Excluded, SignerRecord, SourceRun, Warning};
+use evidence_bundle::path::NORMALIZED;
+use evidence_bundle::read::{Row, Sink};
 
 use crate::findings::{Checks, HintGroups};
 use crate::json;
 use crate::overview::Overview;
-use crate::read::FileReader;
-use crate::rows::{First, Folded};
+use crate::rows::First;
 use crate::sanitize::sanitized;
 
-/// The contents of one bundle. `None` is a document with an unknown form.
+/// The contents of one bundle.
 #[derive(Debug, Default)]
 pub struct Results {
     /// Each control with its checks.
-    pub controls: Option<Vec<ControlResult>>,
+    pub controls: Vec<ControlResult>,
     /// The advice.
-    pub hints: Option<HintGroups>,
+    pub hints: HintGroups,
     /// What each source discovered and collected.
-    pub sources: Option<First<SourceRun>>,
+    pub sources: First<SourceRun>,
     /// What is not in the bundle, and the warnings.
-    pub left_out: Option<LeftOut>,
+    pub left_out: LeftOut,
+    /// The checks of the control that is being read.
+    checks: Checks,
 }
 
 /// A control with its checks.
@@ -47,7 +47,7 @@ pub struct ControlResult {
 }
 
 /// What is not in the bundle, and the warnings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LeftOut {
     /// What could not be collected.
     pub errors: First<ErrorRecord>,
@@ -113,40 +113,28 @@ impl ManifestHead {
     }
 }
 
-type Judgement = Normalized<Vec<NormalizedControl<Folded<Checks>>>>;
-
-impl FileReader for Results {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        match path {
-            NORMALIZED => {
-                let control = |control: NormalizedControl<Folded<Checks>>| ControlResult {
-                    id: sanitized(&control.id),
-                    title: sanitized(&control.title),
-                    status: control.status,
-                    reason: sanitized(&control.reason),
-                    criteria: control.criteria.values().flatten().map(|text| sanitized(text)).collect(),
-                    checks: control.checks.0,
-                };
-                let judgement: Option<Judgement> = json::document(contents);
-                let mut controls: Option<Vec<ControlResult>> =
-                    judgement.map(|judgement| judgement.controls.into_iter().map(control).collect());
-                Checks::limit(controls.iter_mut().flatten().map(|control| &mut control.checks));
-                self.controls = controls;
+impl Sink for Results {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Check(check) => self.checks.take(check),
+            Row::ControlEnd(head) => self.controls.push(ControlResult {
+                id: sanitized(&head.id),
+                title: sanitized(&head.title),
+                status: head.status,
+                reason: sanitized(&head.reason),
+                criteria: head.criteria.values().flatten().map(|text| sanitized(text)).collect(),
+                checks: std::mem::take(&mut self.checks),
+            }),
+            Row::End(NORMALIZED) => {
+                Checks::limit(self.controls.iter_mut().map(|control| &mut control.checks));
             }
-            HINTS => {
-                let hints: Option<Hints<Folded<HintGroups>>> = json::document(contents);
-                self.hints = hints.map(|hints| hints.hints.0);
+            Row::Hint(hint) => self.hints.take(hint),
+            Row::Run(run) => {
+                run.sources.iter().for_each(|source| self.sources.push_with(|| source.clone()));
             }
-            RUN => {
-                self.sources = json::document(contents).map(|run: RunRecord| {
-                    let mut sources = First::default();
-                    run.sources.into_iter().for_each(|source| sources.push(source));
-                    sources
-                });
-            }
-            MANIFEST => {
-                self.left_out = ManifestHead::read(contents).map(|manifest| manifest.left_out);
-            }
+            Row::Error(row) => self.left_out.errors.push_with(|| row.clone()),
+            Row::Excluded(row) => self.left_out.excluded.push_with(|| row.clone()),
+            Row::Warning(row) => self.left_out.warnings.push_with(|| row.clone()),
             _ => {}
         }
         Ok(())

@@ -1,12 +1,8 @@
 //! Lists of any length, read row by row: keeps the first rows and counts the rest.
 
-use std::fmt;
 use std::io::Read;
-use std::marker::PhantomData;
 
-use evidence_bundle::document::ArtifactRecord;
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 
 use crate::json;
 use crate::sanitize::Sanitize;
@@ -14,53 +10,6 @@ use crate::words;
 
 /// How many rows of a list to keep for display.
 pub const FIRST_ROWS: usize = 200;
-
-/// Receives the rows of a list, one by one.
-pub trait Fold: Default {
-    /// The type of the rows.
-    type Row: DeserializeOwned;
-
-    /// Takes the next row.
-    fn take(&mut self, row: Self::Row);
-}
-
-/// A list that was read row by row.
-#[derive(Debug, Default)]
-pub struct Folded<F>(
-    /// The result for its rows.
-    pub F,
-);
-
-impl<'de, F: Fold> Deserialize<'de> for Folded<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Folded<F>, D::Error> {
-        let mut fold = F::default();
-        deserializer.deserialize_seq(Rows(|row| fold.take(row), PhantomData))?;
-        Ok(Folded(fold))
-    }
-}
-
-/// Passes the rows of a list to a function.
-struct Rows<T, F>(F, PhantomData<T>);
-
-impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(row) = list.next_element()? {
-            self.0(row);
-        }
-        Ok(())
-    }
-}
-
-/// Passes every artifact of a manifest to `take`. `None` if the manifest does not have the known form.
-pub(crate) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRecord)) -> Option<()> {
-    each_row(contents, "artifacts", take)
-}
 
 /// Passes every row of one list of a document to `take`. `None` if the document or a row does not have the known form;
 /// `take` has then received the rows before.
@@ -115,8 +64,14 @@ impl<T> First<T> {
 
 impl<T: Sanitize> First<T> {
     /// Keeps this row, or counts it.
-    pub(crate) fn push(&mut self, mut row: T) {
+    pub fn push(&mut self, row: T) {
+        self.push_with(|| row);
+    }
+
+    /// Keeps this row, or counts it without making it.
+    pub(crate) fn push_with(&mut self, row: impl FnOnce() -> T) {
         if self.rows.len() < FIRST_ROWS {
+            let mut row = row();
             row.sanitize();
             self.rows.push(row);
         } else {
@@ -125,16 +80,10 @@ impl<T: Sanitize> First<T> {
     }
 }
 
-impl<T: DeserializeOwned + Sanitize> Fold for First<T> {
-    type Row = T;
-
-    fn take(&mut self, row: T) {
-        self.push(row);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use evidence_bundle::document::ArtifactRecord;
+
     use super::*;
 
     impl Sanitize for u32 {
@@ -143,13 +92,10 @@ mod tests {
 
     #[test]
     fn a_long_list_is_counted_and_not_kept() {
-        let list: Vec<u32> = (0..1_000).collect();
-        let text = serde_json::to_string(&list).unwrap();
-        let Folded(first) = serde_json::from_str::<Folded<First<u32>>>(&text).unwrap();
+        let mut first = First::default();
+        (0..1_000).for_each(|row: u32| first.push(row));
         assert_eq!((first.rows.len(), first.more, first.count()), (FIRST_ROWS, 800, 1_000));
         assert_eq!(first.rest().as_deref(), Some("and 800 more"));
-        assert!(serde_json::from_str::<Folded<First<u32>>>("[1, \"x\"]").is_err());
-        assert!(serde_json::from_str::<Folded<First<u32>>>("{}").is_err());
     }
 
     #[test]
@@ -158,7 +104,8 @@ mod tests {
             "checksum":"00","size_bytes":1,"subject":"s"}"#;
         let read = |text: &str| {
             let mut names = Vec::new();
-            let outcome = each_artifact(&mut text.as_bytes(), |artifact| names.push(artifact.filename));
+            let take = |artifact: ArtifactRecord| names.push(artifact.filename);
+            let outcome = each_row(&mut text.as_bytes(), "artifacts", take);
             outcome.map(|()| names)
         };
         let manifest = format!(r#"{{"x":[{{}}],"artifacts":[{artifact}],"y":1,"artifacts":[{artifact}]}}"#);

@@ -4,17 +4,15 @@
 //! draw the same sample. Only the drawn rows stay in memory.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 
 use evidence_bundle::document::{Check, Member};
-use evidence_bundle::path::POPULATION;
+use evidence_bundle::read::{ControlHead, Row, Sink};
 use evidence_bundle::text::is_deceptive;
 use sha2::{Digest as _, Sha256};
 
-use crate::checks::{CheckSink, ControlHead};
+use crate::checks::CheckSink;
 use crate::filter::{CheckFilter, MemberFilter, UnknownName};
-use crate::read::FileReader;
-use crate::rows::each_row;
 use crate::sanitize::{Sanitize, sanitized};
 
 /// The auditor's text that decides which rows are drawn.
@@ -184,29 +182,25 @@ pub struct MemberDraw {
     filter: MemberFilter,
     /// The draw, fit to print.
     pub draw: Draw<Member>,
-    /// Whether the document has the known form.
-    pub known: bool,
 }
 
 impl MemberDraw {
     /// Draws from these members.
     pub fn new(draw: Draw<Member>, filter: MemberFilter) -> MemberDraw {
-        MemberDraw { filter, draw, known: false }
+        MemberDraw { filter, draw }
     }
 }
 
-impl FileReader for MemberDraw {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == POPULATION {
-            let take = |mut member: Member| {
-                if self.filter.matches(&member) {
-                    self.draw.offer(&member_identity(&member), || {
-                        member.sanitize();
-                        member
-                    });
-                }
-            };
-            self.known = each_row(contents, "members", take).is_some();
+impl Sink for MemberDraw {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        if let Row::Member(member) = row
+            && self.filter.matches(member)
+        {
+            self.draw.offer(&member_identity(member), || {
+                let mut member = member.clone();
+                member.sanitize();
+                member
+            });
         }
         Ok(())
     }
@@ -271,10 +265,9 @@ mod tests {
         let name = "acme/\u{202e}x\n";
         let row =
             serde_json::json!({ "source": "codehost", "kind": "repository", "name": name, "in_scope": true });
-        let text = serde_json::json!({ "sources": [], "members": [row] }).to_string();
+        let member: Member = serde_json::from_value(row).unwrap();
         let mut reader = MemberDraw::new(Draw::new(Seed::new("s").unwrap(), 1), MemberFilter::default());
-        reader.file(POPULATION, &mut text.as_bytes()).unwrap();
-        assert!(reader.known);
+        reader.row(Row::Member(&member)).unwrap();
         let sample = reader.draw.finish();
         assert_eq!(
             sample.drawn[0].sha256,

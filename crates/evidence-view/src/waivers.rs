@@ -8,13 +8,11 @@ use std::io::{self, Read};
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{WaiverMatch, WaiverRecord, WaiverState, WaiversFile, WaiversSummary};
-use evidence_bundle::path::WAIVERS;
-use evidence_bundle::read::{Stop, WaiverSink, each_waiver};
+use evidence_bundle::read::{Row, Sink, Stop, WaiverSink, WaiversHead, each_waiver};
 use evidence_bundle::waiver::accepts;
 use evidence_text::saturating_u64;
 
 use crate::json;
-use crate::read::FileReader;
 use crate::sanitize::sanitized;
 use crate::words::{counted, grouped};
 
@@ -52,19 +50,7 @@ impl Waivers {
         let mut reading = Reading::default();
         let head = each_waiver(&mut json, &mut None, &mut reading).ok()?;
         json.end().ok()?;
-        let mut order: Vec<usize> = (0..reading.all.len()).collect();
-        order.sort_by_key(|place| reading.all.get(*place).map(|waiver| waiver.record.state));
-        let mut places = vec![0; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            if let Some(place) = places.get_mut(*old) {
-                *place = new;
-            }
-        }
-        let mut all = reading.all;
-        all.sort_by_key(|waiver| waiver.record.state);
-        let marks = reading.marks.into_iter();
-        let marks = marks.filter_map(|(key, old)| Some((key, *places.get(old)?))).collect();
-        Some(Waivers { file: head.file, summary: head.summary, all, marks })
+        Some(reading.waivers(&head))
     }
 
     /// The waiver of a failed check: the one that accepts it, else one that is over.
@@ -169,7 +155,7 @@ pub fn sentence(summary: &WaiversSummary) -> String {
 }
 
 /// The waivers so far.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Reading {
     /// The number of checks that the next waiver names, and those that failed: the check and the reason.
     matches: u64,
@@ -178,19 +164,19 @@ struct Reading {
     marks: HashMap<u64, usize>,
 }
 
-impl WaiverSink for Reading {
-    fn matched(&mut self, check: WaiverMatch) {
+impl Reading {
+    fn add_match(&mut self, check: &WaiverMatch) {
         self.matches += 1;
         if check.status == Status::Fail {
-            let WaiverMatch { control, source, rule, subject, .. } = &check;
-            self.failures.push((key(control, source, rule, subject), check.reason));
+            let WaiverMatch { control, source, rule, subject, .. } = check;
+            self.failures.push((key(control, source, rule, subject), check.reason.clone()));
         }
     }
 
-    fn waiver(&mut self, record: WaiverRecord<()>) -> Result<(), Stop> {
+    fn add(&mut self, record: &WaiverRecord<()>) {
         let place = self.all.len();
         let mut failures = std::mem::take(&mut self.failures);
-        failures.retain(|(_, reason)| accepts(&record, Status::Fail, reason));
+        failures.retain(|(_, reason)| accepts(record, Status::Fail, reason));
         for (key, _) in &failures {
             match record.state {
                 WaiverState::Applied => {
@@ -203,7 +189,34 @@ impl WaiverSink for Reading {
             }
         }
         let (matches, failures) = (std::mem::take(&mut self.matches), saturating_u64(failures.len()));
-        self.all.push(Waiver { record, matches, failures });
+        self.all.push(Waiver { record: record.clone(), matches, failures });
+    }
+
+    /// All of them, expired ones first.
+    fn waivers(self, head: &WaiversHead) -> Waivers {
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        order.sort_by_key(|place| self.all.get(*place).map(|waiver| waiver.record.state));
+        let mut places = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            if let Some(place) = places.get_mut(*old) {
+                *place = new;
+            }
+        }
+        let mut all = self.all;
+        all.sort_by_key(|waiver| waiver.record.state);
+        let marks = self.marks.into_iter();
+        let marks = marks.filter_map(|(key, old)| Some((key, *places.get(old)?))).collect();
+        Waivers { file: head.file.clone(), summary: head.summary, all, marks }
+    }
+}
+
+impl WaiverSink for Reading {
+    fn matched(&mut self, check: &WaiverMatch) {
+        self.add_match(check);
+    }
+
+    fn waiver(&mut self, waiver: &WaiverRecord<()>) -> Result<(), Stop> {
+        self.add(waiver);
         Ok(())
     }
 }
@@ -211,17 +224,18 @@ impl WaiverSink for Reading {
 /// Reads the waivers of a bundle.
 #[derive(Debug, Default)]
 pub struct WaiversReader {
-    /// The waivers; `None` if the run had no file of waivers, or the document has an unknown form.
+    /// The waivers; `None` if the run had no file of waivers.
     pub waivers: Option<Waivers>,
-    /// Whether the document has an unknown form.
-    pub is_unknown: bool,
+    reading: Reading,
 }
 
-impl FileReader for WaiversReader {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == WAIVERS {
-            self.waivers = Waivers::read(contents);
-            self.is_unknown = self.waivers.is_none();
+impl Sink for WaiversReader {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::WaiverMatch(check) => self.reading.add_match(check),
+            Row::Waiver(waiver) => self.reading.add(waiver),
+            Row::Waivers(head) => self.waivers = Some(std::mem::take(&mut self.reading).waivers(head)),
+            _ => {}
         }
         Ok(())
     }

@@ -211,7 +211,7 @@ impl Delivery<'_> {
             UntrustedBundle::new(written).verify(&trust, &expectations, &limits)
         };
         let bundle = bundle.map_err(Error::SelfVerification)?;
-        Ok((bundle.bundle_id, hex::encode(bundle.checksums_sha256), digested.digest))
+        Ok((bundle.manifest.bundle_id, hex::encode(bundle.checksums_sha256), digested.digest))
     }
 
     /// The detached signature, complete and synced to disk, but not yet named.

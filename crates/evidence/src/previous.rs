@@ -2,16 +2,17 @@
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::document::Previous;
-use evidence_bundle::path::MANIFEST;
-use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle, VerifiedBundle};
+use evidence_bundle::read::{
+    Expectations, Failure, Limits, ManifestHead, UntrustedBundle, VerifiedBundle,
+};
 use evidence_bundle::trust::TrustRoot;
 use evidence_os::input;
 use evidence_view::difference::{Snapshot, difference};
-use evidence_view::{FileReader, ManifestHead, Since, read};
+use evidence_view::{Row, Since, Sink, read};
 
 /// What the name of a bundle ends with.
 pub(crate) const SUFFIX: &str = ".tar.gz";
@@ -44,13 +45,14 @@ impl Series<'_> {
     ///
     /// By a clock that was set back, the newest can be newer than the bundle that names it. That is how a reader notices.
     pub(crate) fn newest(&self) -> Option<PreviousBundle> {
-        let before = |head: &Head| self.fixed_time.is_none_or(|time| head.created_at < time);
+        let before = |head: &ManifestHead| self.fixed_time.is_none_or(|time| head.created_at < time);
         let mut others = self.candidates()?.into_iter().filter(|(head, _)| before(head));
         // What a head says is signed only if the rest of the bundle verifies too.
         others.find_map(|(_, path)| {
             let bundle = self.verified(&path)?;
             let checksums_sha256 = hex::encode(bundle.checksums_sha256);
-            Some(PreviousBundle { path, record: Previous { bundle_id: bundle.bundle_id, checksums_sha256 } })
+            let record = Previous { bundle_id: bundle.manifest.bundle_id, checksums_sha256 };
+            Some(PreviousBundle { path, record })
         })
     }
 
@@ -61,8 +63,8 @@ impl Series<'_> {
     }
 
     /// What may be a bundle of the series, the newest first.
-    fn candidates(&self) -> Option<Vec<(Head, PathBuf)>> {
-        let mut others: Vec<(Head, PathBuf)> = fs::read_dir(self.directory)
+    fn candidates(&self) -> Option<Vec<(ManifestHead, PathBuf)>> {
+        let mut others: Vec<(ManifestHead, PathBuf)> = fs::read_dir(self.directory)
             .ok()?
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.to_string_lossy().ends_with(SUFFIX))
@@ -86,32 +88,18 @@ pub(crate) fn since(previous: &PreviousBundle, bundle: &Path, trust: &TrustRoot)
     Some((name, Since::of(&difference(&before, &after))))
 }
 
-/// What decides which bundle is the previous one.
-struct Head {
-    organization: String,
-    framework: String,
-    created_at: i64,
-    bundle_id: String,
-}
-
 /// Reads the manifest, the first file of a bundle, and stops there.
-struct Heading(Option<Head>);
+struct Heading(Option<ManifestHead>);
 
-impl FileReader for &mut Heading {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == MANIFEST {
-            let head = ManifestHead::read(contents);
-            self.0 =
-                head.and_then(|ManifestHead { organization, framework, created_at, bundle_id, .. }| {
-                    let created_at = evidence_bundle::time::parse(&created_at)?;
-                    Some(Head { organization, framework, created_at, bundle_id })
-                });
-        }
+impl Sink for &mut Heading {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        let Row::Manifest(head) = row else { return Ok(()) };
+        self.0 = Some(head.clone());
         Err(io::Error::other("the manifest is enough"))
     }
 }
 
-fn head(bundle: &Path, trust: &TrustRoot) -> Option<Head> {
+fn head(bundle: &Path, trust: &TrustRoot) -> Option<ManifestHead> {
     let mut heading = Heading(None);
     // Fails at the first file, after the list of checksums was verified.
     let _ = read(contents(bundle).ok()?, trust, &Expectations::default(), &Limits::default(), &mut heading);

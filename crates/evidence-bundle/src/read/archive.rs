@@ -7,7 +7,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use sha2::{Digest as _, Sha256};
 
 use super::inflate::{self, Inflater};
-use super::{Failure, Reason, VerifyError};
+use super::outcome::Failure;
+use super::reason::{Reason, VerifyError, check_digest};
 use crate::header::{self, BLOCK, PAX, REGULAR, field};
 
 const BUFFER: usize = 128 * 1024;
@@ -247,7 +248,7 @@ impl<R: Read> Contents<'_, R> {
     /// takes precedence over faulty padding.
     pub(super) fn check(mut self, listed: &[u8; 32]) -> Result<(), Failure> {
         let sha256 = self.read_on()?;
-        super::check_digest(&self.path, listed, &sha256)?;
+        check_digest(&self.path, listed, &sha256)?;
         self.padding()
     }
 

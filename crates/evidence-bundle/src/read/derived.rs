@@ -12,8 +12,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::manifest::ManifestFacts;
 use super::names::Names;
+use super::outcome::Failure;
+use super::reason::{Reason, VerifyError};
+use super::sink::{ControlHead, Feed, Row};
 use super::stream::{Json, Stop};
-use super::{Reason, VerifyError};
 use crate::checksums::ChecksumList;
 use crate::document::{
     Check, Counts, EvidenceReference, Hint, RunRecord, Severity, SourcePopulation, Status, Summary,
@@ -70,9 +72,9 @@ impl Derived<'_> {
     /// Reads and judges the document. Returns its references.
     ///
     /// The document's checksum is not verified yet: the result counts only once it is.
-    pub(super) fn judge(&self, document: impl Read) -> Result<References, VerifyError> {
+    pub(super) fn judge(&self, document: impl Read, feed: Option<Feed<'_>>) -> Result<References, Failure> {
         let format = self.facts.format;
-        let mut json = Json::strict(document);
+        let mut json = Json::strict(document, feed);
         json.refuse(format.later(self.path));
         let (mut version, mut references) = (None, References::default());
         let read = match self.path {
@@ -83,35 +85,43 @@ impl Derived<'_> {
             WAIVERS => self.waivers(&mut json, &mut version),
             _ => self.scope(&mut json, &mut version),
         };
-        match (version, read.and_then(|()| json.end())) {
+        let read = read.and_then(|()| json.end()).and_then(|()| json.pass(Row::End(self.path)));
+        match (version, read) {
+            (_, Err(Stop::Sink(error))) => Err(Failure::CannotJudge(error)),
             (Some(version), _) if version != format.schema_version => {
                 let detail = format!(
                     "{} has version {version}; in a bundle of version {} it has {}",
                     self.path, format.version, format.schema_version
                 );
-                Err(VerifyError::at(Reason::UnsupportedFormat, self.path, detail))
+                Err(VerifyError::at(Reason::UnsupportedFormat, self.path, detail).into())
             }
             (Some(_), Ok(())) => Ok(references),
-            (None, Ok(())) => Err(self.error(Reason::DocumentFormat, "missing field `schema_version`")),
-            (_, Err(Stop::Refused(refusal))) => Err(refusal),
-            (_, Err(Stop::TooLarge(detail))) => Err(self.error(Reason::Limit, detail)),
-            (_, Err(Stop::Malformed(detail))) => Err(self.error(Reason::DocumentFormat, detail)),
+            (None, Ok(())) => {
+                Err(self.error(Reason::DocumentFormat, "missing field `schema_version`").into())
+            }
+            (_, Err(Stop::Refused(refusal))) => Err(refusal.into()),
+            (_, Err(Stop::TooLarge(detail))) => Err(self.error(Reason::Limit, detail).into()),
+            (_, Err(Stop::Malformed(detail))) => Err(self.error(Reason::DocumentFormat, detail).into()),
         }
     }
 
     fn normalized<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         version: &mut Option<String>,
         references: &mut References,
     ) -> Result<(), Stop> {
-        let (mut framework, mut summary, mut controls) = (None, None, None);
+        let (mut framework, mut controls) = (None, None);
+        let mut summary: Option<Object<Summary>> = None;
         let (mut found, mut ids) = (Judged::default(), Vec::new());
         found.checks = self.list.position(WAIVERS).map(|_| Checks::default());
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
-            "summary" => json.once(&mut summary, name),
+            "summary" => {
+                json.once(&mut summary, name)?;
+                summary.iter().try_for_each(|Object(summary)| json.pass(Row::Summary(summary)))
+            }
             "controls" => {
                 json.first(&mut controls, name, ())?;
                 json.list(|json| {
@@ -122,7 +132,7 @@ impl Derived<'_> {
             _ => Err(json.unknown(name)),
         })?;
         let framework: String = self.there(framework, "framework")?;
-        let Object(summary): Object<Summary> = self.there(summary, "summary")?;
+        let Object(summary) = self.there(summary, "summary")?;
         self.there(controls, "controls")?;
         if framework != self.facts.framework {
             let detail =
@@ -145,7 +155,7 @@ impl Derived<'_> {
 
     /// Checks that the manifest reports missing evidence exactly if some is missing.
     fn complete(&self, lacking: bool) -> Result<(), Stop> {
-        let listed = self.facts.errors.1 > 0 || self.facts.excluded.1 > 0;
+        let listed = self.facts.errors_total > 0 || self.facts.excluded_total > 0;
         let detail = match (self.facts.complete, lacking || listed) {
             (true, true) => {
                 "the manifest says that nothing is missing, but a check says that something could not be read"
@@ -159,12 +169,12 @@ impl Derived<'_> {
     /// Reads a control, adds it to the counts and returns its identifier.
     fn control<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         found: &mut Judged,
         references: &mut References,
     ) -> Result<String, Stop> {
-        let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
-        let (mut criteria, mut expected, mut checks) = (None, None, None);
+        let mut head = PartialHead::default();
+        let mut checks = None;
         let mut counts = Counts::default();
         let mut rules = BTreeSet::new();
         found.controls += 1;
@@ -172,14 +182,15 @@ impl Derived<'_> {
         // The identifier of the control may come after its checks.
         let placeholder = format!("\0{number}");
         json.object(|json, name| match name {
-            "id" => json.once(&mut id, name),
-            "title" => json.once(&mut title, name),
-            "status" => json.once(&mut status, name),
-            "reason" => json.once(&mut reason, name),
-            "criteria" => json.once(&mut criteria, name),
-            "expected" => json.once(&mut expected, name),
+            "id" => json.once(&mut head.id, name),
+            "title" => json.once(&mut head.title, name),
+            "status" => json.once(&mut head.status, name),
+            "reason" => json.once(&mut head.reason, name),
+            "criteria" => json.once(&mut head.criteria, name),
+            "expected" => json.once(&mut head.expected, name),
             "checks" => {
                 json.first(&mut checks, name, ())?;
+                json.pass(Row::Control(head.whole().as_ref()))?;
                 json.list(|json| {
                     let check: Check = object(json)?;
                     let group = [&number, &check.rule, check.status.as_str(), &check.reason];
@@ -195,15 +206,25 @@ impl Derived<'_> {
                         let detail = format!("the check {} of {} has no evidence", check.rule, check.subject);
                         return Err(self.error(Reason::EvidenceMismatch, detail).into());
                     }
+                    check.evidence.iter().try_for_each(|reference| self.refer(reference, references))?;
+                    json.pass(Row::Check(&check))?;
                     rules.insert(check.rule);
-                    check.evidence.iter().try_for_each(|reference| self.refer(reference, references))
+                    Ok(())
                 })
             }
             _ => Err(json.unknown(name)),
         })?;
-        let (id, status): (String, Status) = (self.there(id, "id")?, self.there(status, "status")?);
-        let (title, reason): (String, String) = (self.there(title, "title")?, self.there(reason, "reason")?);
-        let criteria: BTreeMap<String, Vec<String>> = self.there(criteria, "criteria")?;
+        let head = ControlHead {
+            id: self.there(head.id, "id")?,
+            status: self.there(head.status, "status")?,
+            title: self.there(head.title, "title")?,
+            reason: self.there(head.reason, "reason")?,
+            criteria: self.there(head.criteria, "criteria")?,
+            expected: self.there(head.expected, "expected")?,
+        };
+        self.there(checks, "checks")?;
+        json.pass(Row::ControlEnd(&head))?;
+        let ControlHead { id, title, status, reason, criteria, mut expected } = head;
         if let Some(checks) = &mut found.checks {
             checks.rename(&placeholder, &id);
         }
@@ -211,8 +232,6 @@ impl Derived<'_> {
         for (rule, criteria) in &criteria {
             found.names.note(self.path, &[&id, rule, &criteria.join(" ")])?;
         }
-        self.there(checks, "checks")?;
-        let mut expected: BTreeMap<String, String> = self.there(expected, "expected")?;
         for (rule, expected) in &expected {
             found.names.note(self.path, &[&id, rule, expected])?;
         }
@@ -237,7 +256,7 @@ impl Derived<'_> {
 
     fn hints<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         version: &mut Option<String>,
         references: &mut References,
     ) -> Result<(), Stop> {
@@ -259,7 +278,8 @@ impl Derived<'_> {
                         return Err(self.error(Reason::ScopeMismatch, detail).into());
                     }
                     self.source(&hint.source)?;
-                    hint.evidence.iter().try_for_each(|reference| self.refer(reference, references))
+                    hint.evidence.iter().try_for_each(|reference| self.refer(reference, references))?;
+                    json.pass(Row::Hint(&hint))
                 })
             }
             _ => Err(json.unknown(name)),
@@ -312,6 +332,31 @@ impl Derived<'_> {
     }
 }
 
+/// The fields of a control that were read so far.
+#[derive(Default)]
+struct PartialHead {
+    id: Option<String>,
+    title: Option<String>,
+    status: Option<Status>,
+    reason: Option<String>,
+    criteria: Option<BTreeMap<String, Vec<String>>>,
+    expected: Option<BTreeMap<String, String>>,
+}
+
+impl PartialHead {
+    /// All of them, if they were all read.
+    fn whole(&self) -> Option<ControlHead> {
+        Some(ControlHead {
+            id: self.id.clone()?,
+            title: self.title.clone()?,
+            status: self.status?,
+            reason: self.reason.clone()?,
+            criteria: self.criteria.clone()?,
+            expected: self.expected.clone()?,
+        })
+    }
+}
+
 /// Totals of the checks of a document.
 #[derive(Default)]
 struct Judged {
@@ -353,7 +398,7 @@ fn begin(text: &str) -> [u8; 12] {
 }
 
 /// Reads a row, which must be an object.
-pub(super) fn object<T: DeserializeOwned, R: Read>(json: &mut Json<R>) -> Result<T, Stop> {
+pub(super) fn object<T: DeserializeOwned, R: Read>(json: &mut Json<'_, R>) -> Result<T, Stop> {
     json.value().map(|Object(row)| row)
 }
 

@@ -6,7 +6,8 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::{Failure, Reason, VerifyError};
+use super::outcome::Failure;
+use super::reason::{Reason, VerifyError};
 use crate::gzip::{HEADER, TRAILER};
 
 const BUFFER: usize = 64 * 1024;

@@ -1,6 +1,6 @@
 //! What the trust root says about the key that signed.
 
-use super::{Reason, VerifyError};
+use super::reason::{Reason, VerifyError};
 use crate::key::PublicKey;
 use crate::trust::{KeyTrust, Revocation, TrustRoot};
 

@@ -6,15 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Read;
+use std::ops::Deref;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::head::{KEPT_RECORDS, ManifestHead};
 use super::names::{self, Names};
+use super::outcome::Failure;
+use super::reason::{Reason, VerifyError};
+use super::sink::{Feed, Row};
 use super::stream::{Json, Stop};
-use super::{KEPT_BYTES, KEPT_RECORDS, Reason, VerifyError};
 use crate::checksums::{self, ChecksumList};
 use crate::document::{
     ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, SourceRecord, Warning,
@@ -30,6 +34,9 @@ const RESUMED: &str = "resumed";
 /// The code of the warning that the times do not come from a clock.
 const FIXED_TIME: &str = "fixed_time";
 
+/// How many bytes of each list of warnings, excluded artifacts and errors to keep: a record can be long.
+const KEPT_BYTES: u64 = 2 << 20;
+
 /// The verdict about a manifest.
 pub(super) enum ManifestVerdict {
     /// It agrees with the list.
@@ -40,6 +47,8 @@ pub(super) enum ManifestVerdict {
 
 /// What verification keeps of a manifest.
 pub(super) struct ManifestFacts {
+    /// What it says.
+    pub(super) head: ManifestHead,
     /// The version of the format, which determines the fields of the other documents.
     pub(super) format: &'static FormatVersion,
     /// The size of the file in each row of the list; 0 for the manifest itself, whose size is not known.
@@ -52,19 +61,15 @@ pub(super) struct ManifestFacts {
     pub(super) resumed: bool,
     /// Whether the times do not come from a clock.
     pub(super) fixed_time: bool,
-    pub(super) created_at: i64,
-    pub(super) tool_version: String,
-    pub(super) framework: String,
-    pub(super) controls: Vec<String>,
-    pub(super) sources: Vec<String>,
     pub(super) signer: SignerRecord,
-    pub(super) bundle_id: String,
-    pub(super) organization: String,
-    pub(super) complete: bool,
-    pub(super) warnings: (Vec<Warning>, u64),
-    pub(super) excluded: (Vec<Excluded>, u64),
-    pub(super) errors: (Vec<ErrorRecord>, u64),
-    pub(super) previous: Option<Previous>,
+}
+
+impl Deref for ManifestFacts {
+    type Target = ManifestHead;
+
+    fn deref(&self) -> &ManifestHead {
+        &self.head
+    }
 }
 
 fn malformed(detail: impl fmt::Display) -> VerifyError {
@@ -121,10 +126,14 @@ pub(super) fn check_signer(signer: &SignerRecord, key: &PublicKey) -> Result<(),
 /// Reads a manifest and compares its rows with the list, one after the other.
 ///
 /// The manifest's checksum is not verified yet: the result counts only once it is.
-pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<ManifestVerdict, VerifyError> {
+pub(super) fn judge(
+    manifest: impl Read,
+    list: &ChecksumList,
+    feed: Option<Feed<'_>>,
+) -> Result<ManifestVerdict, Failure> {
     let mut rows = RowCheck::of(list);
     let mut head = Head::default();
-    let mut json = Json::strict(manifest);
+    let mut json = Json::strict(manifest, feed);
     // Until the version is read. A version that adds fields must therefore put it first.
     let [oldest, ..] = &version::KNOWN;
     json.refuse(oldest.later(MANIFEST));
@@ -136,18 +145,19 @@ pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Manifest
             Age::Newer => return Ok(ManifestVerdict::Newer(version)),
             Age::Unknown => {
                 let detail = format!("the format has no version {version}");
-                return Err(VerifyError::at(Reason::UnsupportedFormat, MANIFEST, detail));
+                return Err(VerifyError::at(Reason::UnsupportedFormat, MANIFEST, detail).into());
             }
         },
         None => None,
     };
     match read {
         Ok(()) => Ok(ManifestVerdict::Agrees(Box::new(head.facts(format, rows)?))),
-        Err(Stop::Refused(refusal)) => Err(refusal),
+        Err(Stop::Refused(refusal)) => Err(refusal.into()),
         Err(Stop::TooLarge(detail)) => {
-            Err(VerifyError::at(Reason::Limit, MANIFEST, format!("{MANIFEST}: {detail}")))
+            Err(VerifyError::at(Reason::Limit, MANIFEST, format!("{MANIFEST}: {detail}")).into())
         }
-        Err(Stop::Malformed(detail)) => Err(malformed(detail)),
+        Err(Stop::Malformed(detail)) => Err(malformed(detail).into()),
+        Err(Stop::Sink(error)) => Err(Failure::CannotJudge(error)),
     }
 }
 
@@ -212,30 +222,45 @@ impl Head {
             "previous" => json.once(&mut self.previous, name),
             "artifacts" => {
                 json.first(&mut self.artifacts, name, ())?;
-                json.list(|json| json.value().and_then(|Object(record)| Ok(rows.artifact(record)?)))
+                json.list(|json| {
+                    let Object(record) = json.value()?;
+                    rows.artifact(&record)?;
+                    json.pass(Row::Artifact(&record))
+                })
             }
             "files" => {
                 json.first(&mut self.files, name, ())?;
                 json.list(|json| json.value().and_then(|Object(record)| Ok(rows.file(&record)?)))
             }
             "warnings" => {
-                let warnings = kept(json, |warning: &Warning| {
-                    rows.resumed |= warning.code == RESUMED;
-                    rows.fixed_time |= warning.code == FIXED_TIME;
-                    match &warning.source {
-                        Some(source) => rows.mention(source, MANIFEST).map(|_| ()),
-                        None => Ok(()),
-                    }
-                })?;
+                let warnings = kept(
+                    json,
+                    |warning: &Warning| {
+                        rows.resumed |= warning.code == RESUMED;
+                        rows.fixed_time |= warning.code == FIXED_TIME;
+                        match &warning.source {
+                            Some(source) => rows.mention(source, MANIFEST).map(|_| ()),
+                            None => Ok(()),
+                        }
+                    },
+                    |warning| Row::Warning(warning),
+                )?;
                 json.first(&mut self.warnings, name, warnings)
             }
             "excluded" => {
-                let excluded = kept(json, |excluded: &Excluded| rows.excluded(excluded))?;
+                let excluded = kept(
+                    json,
+                    |excluded: &Excluded| rows.excluded(excluded),
+                    |excluded| Row::Excluded(excluded),
+                )?;
                 json.first(&mut self.excluded, name, excluded)
             }
             "errors" => {
-                let errors =
-                    kept(json, |error: &ErrorRecord| rows.mention(&error.source, MANIFEST).map(|_| ()))?;
+                let errors = kept(
+                    json,
+                    |error: &ErrorRecord| rows.mention(&error.source, MANIFEST).map(|_| ()),
+                    |error| Row::Error(error),
+                )?;
                 json.first(&mut self.errors, name, errors)
             }
             // Whether this is wrong depends on the version, which may come later.
@@ -269,28 +294,29 @@ impl Head {
         rows.check_scope(&sources, &controls)?;
         let (collected, resumed, fixed_time) = (rows.collected, rows.resumed, rows.fixed_time);
         let (sizes, artifacts) = rows.sizes()?;
-        let facts = ManifestFacts {
-            format,
+        let (warnings, warnings_total) = there(self.warnings, "warnings")?;
+        let (excluded, excluded_total) = there(self.excluded, "excluded")?;
+        let (errors, errors_total) = there(self.errors, "errors")?;
+        let head = ManifestHead {
             created_at,
             tool_version: there(self.tool_version, "tool_version")?,
             framework: there(self.framework, "framework")?,
             controls,
-            signer: there(self.signer, "signer")?.0,
             bundle_id: there(self.bundle_id, "bundle_id").and_then(bundle_id)?,
             organization: there(self.organization, "organization")?,
             complete: there(self.complete, "complete")?,
-            warnings: there(self.warnings, "warnings")?,
-            excluded: there(self.excluded, "excluded")?,
-            errors: there(self.errors, "errors")?,
+            warnings,
+            warnings_total,
+            excluded,
+            excluded_total,
+            errors,
+            errors_total,
             previous: self.previous.flatten().map(|Object(previous)| previous),
-            sizes,
-            artifacts,
-            collected,
-            resumed,
-            fixed_time,
             sources,
         };
-        if facts.complete && facts.errors.1.max(facts.excluded.1) > 0 {
+        let Object(signer) = there(self.signer, "signer")?;
+        let facts = ManifestFacts { head, format, sizes, artifacts, collected, resumed, fixed_time, signer };
+        if facts.complete && facts.errors_total.max(facts.excluded_total) > 0 {
             let detail = "the manifest says that nothing is missing, but lists what is";
             return Err(VerifyError::at(Reason::CompleteMismatch, MANIFEST, detail));
         }
@@ -347,41 +373,43 @@ impl<'a> RowCheck<'a> {
         Ok(self.sources.get_mut(source).map(|(_, count)| count))
     }
 
-    fn artifact(&mut self, record: ArtifactRecord) -> Result<(), VerifyError> {
-        let path = record.filename;
+    fn artifact(&mut self, record: &ArtifactRecord) -> Result<(), VerifyError> {
+        let path = &record.filename;
         if !path.starts_with(&format!("sources/{}/", path::encode_component(&record.source))) {
-            return Err(foreign(&path));
+            return Err(foreign(path));
         }
-        let index = self.list.position(&path);
+        let index = self.list.position(path);
         let (Some(row), Some(size)) = (
             index.and_then(|index| self.list.row(index)),
             index.and_then(|index| self.artifacts.get_mut(index)),
         ) else {
-            return Err(mismatch(&path, "the manifest names an artifact that the list does not"));
+            return Err(mismatch(path, "the manifest names an artifact that the list does not"));
         };
         if checksums::parse_digest(record.checksum.as_bytes()) != Some(row.sha256) {
-            return Err(mismatch(&path, "the checksum of the artifact differs from the list"));
+            return Err(mismatch(path, "the checksum of the artifact differs from the list"));
         }
         if size.replace(record.size_bytes).is_some() {
-            return Err(mismatch(&path, "the manifest names the artifact twice"));
+            return Err(mismatch(path, "the manifest names the artifact twice"));
         }
-        if let Some(count) = self.mention(&record.source, &path)? {
+        if let Some(count) = self.mention(&record.source, path)? {
             *count += 1;
         }
-        for control in record.controls {
-            self.names.note(MANIFEST, &["control", &control])?;
-            self.controls.insert(control);
+        for control in &record.controls {
+            self.names.note(MANIFEST, &["control", control])?;
+            if !self.controls.contains(control) {
+                self.controls.insert(control.clone());
+            }
         }
-        self.collected_at(record.collected_at, &path)
+        self.collected_at(&record.collected_at, path)
     }
 
-    fn collected_at(&mut self, text: String, path: &str) -> Result<(), VerifyError> {
+    fn collected_at(&mut self, text: &str, path: &str) -> Result<(), VerifyError> {
         if text != self.last.0 {
-            let Some(time) = crate::time::parse(&text) else {
+            let Some(time) = crate::time::parse(text) else {
                 let detail = format!("{path}: collected_at is not an RFC 3339 time in whole seconds of UTC");
                 return Err(VerifyError::at(Reason::TimeOrder, path, detail));
             };
-            self.last = (text, time);
+            self.last = (text.to_owned(), time);
         }
         let time = self.last.1;
         let (earliest, latest) = self.collected.unwrap_or((time, time));
@@ -465,11 +493,13 @@ fn foreign(path: &str) -> VerifyError {
 fn kept<T: DeserializeOwned, R: Read>(
     json: &mut Json<R>,
     mut each: impl FnMut(&T) -> Result<(), VerifyError>,
+    row: impl for<'t> Fn(&'t T) -> Row<'t>,
 ) -> Result<(Vec<T>, u64), Stop> {
     let (mut records, mut count, begin) = (Vec::new(), 0, json.position());
     json.list(|json| {
         let Object(record) = json.value()?;
         each(&record)?;
+        json.pass(row(&record))?;
         count += 1;
         if records.len() < KEPT_RECORDS && json.position().saturating_sub(begin) <= KEPT_BYTES {
             records.push(record);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Reason, VerifyError};
+use super::reason::{Reason, VerifyError};
 
 /// The most different names, or combinations of names, that a document may group its rows by. The largest framework
 /// has a few hundred.

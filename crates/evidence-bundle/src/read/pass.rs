@@ -1,13 +1,15 @@
 //! The pass over the listed files, after the signature over the list is verified.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use super::archive::{Archive, NextEntry};
 use super::derived::{self, Derived, References};
+use super::limits::{Limits, within};
 use super::manifest::{self, ManifestFacts, ManifestVerdict};
+use super::outcome::Failure;
+use super::reason::{Reason, VerifyError, check_digest, list_error};
 use super::run;
-use super::tee::{Second, read_both};
-use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
+use super::sink::{Feed, Row, Sink};
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::{RunRecord, SourcePopulation};
 use crate::key::PublicKey;
@@ -25,15 +27,15 @@ pub(super) struct FilesRead {
 }
 
 /// The pass over the listed files, after the signature is verified.
-pub(super) struct Pass<'a, 'v, R> {
+pub(super) struct Pass<'a, R> {
     pub(super) archive: Archive<R>,
     pub(super) list: &'a ChecksumList,
     pub(super) limits: &'a Limits,
-    /// The visitor that receives the files, if any.
-    pub(super) visitor: Option<&'a mut FileVisitor<'v>>,
+    /// Receives the rows and the files, if anything does.
+    pub(super) sink: Option<&'a mut (dyn Sink + 'a)>,
 }
 
-impl<R: Read> Pass<'_, '_, R> {
+impl<R: Read> Pass<'_, R> {
     /// Reads and judges the manifest, unless it has been read already.
     pub(super) fn judge_manifest(
         &mut self,
@@ -43,9 +45,8 @@ impl<R: Read> Pass<'_, '_, R> {
         let (judged, size) = match read {
             Some(manifest) => {
                 let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
-                let judged = manifest::judge(manifest.as_slice(), self.list);
-                self.show(MANIFEST, &mut manifest.as_slice()).map_err(Failure::CannotJudge)?;
-                (judged, size)
+                let feed = feed(&mut self.sink, MANIFEST, size)?;
+                (manifest::judge(manifest.as_slice(), self.list, feed), size)
             }
             None => {
                 let row =
@@ -53,20 +54,10 @@ impl<R: Read> Pass<'_, '_, R> {
                 let size = self.header(0)?;
                 within(size, self.limits.manifest_bytes, MANIFEST)?;
                 let mut contents = self.archive.contents(MANIFEST, size);
-                let (judged, visited) = match &mut self.visitor {
-                    // Like the documents, see `judge_derived`.
-                    Some(visitor) => {
-                        let visit = |contents: &mut dyn Read| visitor(MANIFEST, contents);
-                        let judge = |chunks| manifest::judge(chunks, self.list);
-                        let (visited, judged) = read_both(&mut contents, Second::HERE, visit, judge)
-                            .map_err(Failure::CannotJudge)?;
-                        (judged, visited)
-                    }
-                    None => (manifest::judge(&mut contents, self.list), Ok(())),
-                };
+                let judged = feed(&mut self.sink, MANIFEST, size)
+                    .and_then(|feed| manifest::judge(&mut contents, self.list, feed));
                 // A wrong checksum takes precedence over any fault in the content.
                 contents.check(&row.sha256)?;
-                visited.map_err(Failure::CannotJudge)?;
                 (judged, size)
             }
         };
@@ -84,11 +75,11 @@ impl<R: Read> Pass<'_, '_, R> {
             let detail = format!("the archive says {archive} and the manifest {claimed}");
             return Err(VerifyError::at(Reason::Mtime, MANIFEST, detail).into());
         }
+        if let Some(sink) = &mut self.sink {
+            let passed = sink.row(Row::Manifest(&facts)).and_then(|()| sink.row(Row::End(MANIFEST)));
+            passed.map_err(Failure::CannotJudge)?;
+        }
         Ok(ManifestVerdict::Agrees(facts))
-    }
-
-    fn show(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        self.visitor.as_mut().map_or(Ok(()), |visitor| visitor(path, contents))
     }
 
     /// Reads every file after the manifest.
@@ -107,8 +98,7 @@ impl<R: Read> Pass<'_, '_, R> {
                 within(size, self.limits.run_bytes, RUN)?;
                 let (contents, sha256) = self.archive.contents(RUN, size).into_memory()?;
                 check_digest(RUN, &row.sha256, &sha256)?;
-                run = Some(run::judge(&contents, facts)?);
-                self.show(RUN, &mut contents.as_slice()).map_err(Failure::CannotJudge)?;
+                run = Some(run::judge(&contents, facts, feed(&mut self.sink, RUN, size)?)?);
                 continue;
             }
             if let Some(path) = derived::document(row.path) {
@@ -120,19 +110,19 @@ impl<R: Read> Pass<'_, '_, R> {
                 continue;
             }
             let mut contents = self.archive.contents(row.path, size);
-            let visited = match &mut self.visitor {
-                Some(visitor) => visitor(row.path, &mut contents),
+            let read = match &mut self.sink {
+                Some(sink) => sink.contents(row.path, size, &mut contents),
                 None => Ok(()),
             };
-            // A damaged bundle can make the visitor's read fail, so report the damage first.
+            // A damaged bundle can make the sink's read fail, so report the damage first.
             contents.check(&row.sha256)?;
-            visited.map_err(Failure::CannotJudge)?;
+            read.map_err(Failure::CannotJudge)?;
         }
         let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
         Ok(FilesRead { run, bytes, lacking: references.lacking, populations: references.populations })
     }
 
-    /// Reads every file after the manifest of a newer version. Checks only the checksums, and calls no visitor.
+    /// Reads every file after the manifest of a newer version. Checks only the checksums; the sink receives nothing.
     pub(super) fn check_files(&mut self) -> Result<(), Failure> {
         for (index, row) in self.list.rows().enumerate().skip(1) {
             let size = self.header(index)?;
@@ -141,8 +131,7 @@ impl<R: Read> Pass<'_, '_, R> {
         Ok(())
     }
 
-    /// Judges a document while reading it. If a visitor reads it, a second thread judges it meanwhile, since the
-    /// document may be too large for memory.
+    /// Judges a document while reading it.
     fn judge_derived(
         &mut self,
         document: &Derived<'_>,
@@ -150,19 +139,11 @@ impl<R: Read> Pass<'_, '_, R> {
         sha256: &[u8; 32],
     ) -> Result<References, Failure> {
         let mut contents = self.archive.contents(document.path, size);
-        let Some(visitor) = &mut self.visitor else {
-            let judged = document.judge(&mut contents);
-            // A wrong checksum takes precedence over any fault in the content.
-            contents.check(sha256)?;
-            return Ok(judged?);
-        };
-        let visit = |contents: &mut dyn Read| visitor(document.path, contents);
-        let (visited, judged) =
-            read_both(&mut contents, Second::HERE, visit, |chunks| document.judge(chunks))
-                .map_err(Failure::CannotJudge)?;
+        let judged =
+            feed(&mut self.sink, document.path, size).and_then(|feed| document.judge(&mut contents, feed));
+        // A wrong checksum takes precedence over any fault in the content.
         contents.check(sha256)?;
-        visited.map_err(Failure::CannotJudge)?;
-        Ok(judged?)
+        judged
     }
 
     fn header(&mut self, index: usize) -> Result<u64, Failure> {
@@ -215,6 +196,19 @@ impl<R: Read> Pass<'_, '_, R> {
             },
         }
     }
+}
+
+/// Begins a document for the sink.
+fn feed<'s>(
+    sink: &'s mut Option<&mut (dyn Sink + '_)>,
+    path: &str,
+    size: u64,
+) -> Result<Option<Feed<'s>>, Failure> {
+    let feed = match sink {
+        Some(sink) => Some(Feed::begin(&mut **sink, path, size).map_err(Failure::CannotJudge)?),
+        None => None,
+    };
+    Ok(feed)
 }
 
 fn missing(path: &str) -> VerifyError {

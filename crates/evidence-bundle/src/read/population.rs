@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::Reason;
 use super::derived::{Derived, References, number, object};
 use super::names::{self, Names};
+use super::reason::Reason;
+use super::sink::Row;
 use super::stream::{Json, Stop};
 use crate::document::{
-    AskedRecord, Cadence, Member, ObservationRecord, Outcome, RuleRecord, Scope, SourcePopulation, SourceRun,
-    SourceScope, ToolRecord,
+    AskedRecord, Cadence, Member, ObservationRecord, Outcome, RuleRecord, Scope, ScopeRecord,
+    SourcePopulation, SourceRun, SourceScope, ToolRecord,
 };
 use crate::json::Object;
 
@@ -50,7 +51,7 @@ impl Counts {
 impl Derived<'_> {
     pub(super) fn observations<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         version: &mut Option<String>,
     ) -> Result<(), Stop> {
         let mut there = None;
@@ -70,7 +71,8 @@ impl Derived<'_> {
                         return Err(self.error(Reason::CountMismatch, detail).into());
                     }
                     self.artifact(&row, &mut named)?;
-                    row.requests.iter().try_for_each(|asked| self.asked(&row.id, asked))
+                    row.requests.iter().try_for_each(|asked| self.asked(&row.id, asked))?;
+                    json.pass(Row::Observation(&row))
                 })
             }
             _ => Err(json.unknown(name)),
@@ -131,7 +133,7 @@ impl Derived<'_> {
 
     pub(super) fn population<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         version: &mut Option<String>,
         references: &mut References,
     ) -> Result<(), Stop> {
@@ -152,6 +154,7 @@ impl Derived<'_> {
                         let detail = format!("{} is either in scope or has a reason not to be", member.name);
                         return Err(self.error(Reason::CountMismatch, detail).into());
                     }
+                    json.pass(Row::Member(&member))?;
                     let counts = found.entry((member.source, member.kind)).or_default();
                     counts.all += 1;
                     counts.in_scope += u64::from(member.in_scope);
@@ -186,13 +189,14 @@ impl Derived<'_> {
                 return Err(self.error(Reason::CountMismatch, detail).into());
             }
         }
+        sources.iter().try_for_each(|source| json.pass(Row::Source(source)))?;
         references.populations = sources;
         Ok(())
     }
 
     pub(super) fn scope<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         version: &mut Option<String>,
     ) -> Result<(), Stop> {
         let (mut framework, mut organization, mut tool) = (None, None, None);
@@ -213,6 +217,10 @@ impl Derived<'_> {
         let Object(tool): Object<ToolRecord> = self.there(tool, "tool")?;
         let sources: Vec<SourceScope> = Object::all(self.there(sources, "sources")?);
         let rules: Vec<RuleRecord> = Object::all(self.there(rules, "rules")?);
+        let schema_version = version.clone().unwrap_or_default();
+        let scope = ScopeRecord { schema_version, framework, organization, cadence, tool, sources, rules };
+        json.pass(Row::Scope(&scope))?;
+        let ScopeRecord { framework, organization, tool, sources, rules, .. } = scope;
         names::within(self.path, rules.iter().map(|rule| &rule.code))?;
         names::within(self.path, rules.iter().flat_map(|rule| rule.settings.keys()))?;
         names::within(self.path, sources.iter().flat_map(|source| &source.controls))?;

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use evidence_text::Printable;
+use evidence_text::{Chain, Printable};
+
+use crate::checksums::ListError;
+use crate::path::CHECKSUMS;
 
 /// Why a bundle is not what a trusted key signed. The codes are stable: scripts and audits rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,5 +274,29 @@ impl VerifyError {
     /// An error at a path.
     pub fn at(reason: Reason, path: &str, detail: impl AsRef<str>) -> VerifyError {
         VerifyError { path: Some(path.to_owned()), ..VerifyError::new(reason, detail) }
+    }
+}
+
+/// Compares a checksum with the listed one.
+pub(super) fn check_digest(path: &str, listed: &[u8; 32], actual: &[u8; 32]) -> Result<(), VerifyError> {
+    if listed == actual {
+        return Ok(());
+    }
+    let detail = format!("{path}: expected {}, got {}", hex::encode(listed), hex::encode(actual));
+    Err(VerifyError::at(Reason::ChecksumMismatch, path, detail))
+}
+
+/// The refusal of a list of checksums.
+pub(super) fn list_error(error: ListError) -> VerifyError {
+    let detail = Chain(&error).to_string();
+    match error {
+        ListError::TooManyFiles { .. } => VerifyError::at(Reason::Limit, CHECKSUMS, detail),
+        ListError::Line { .. } => VerifyError::at(Reason::ChecksumsFormat, CHECKSUMS, detail),
+        ListError::Path { .. } => VerifyError::at(Reason::Path, CHECKSUMS, detail),
+        ListError::NoPlace { path } | ListError::Order { path } => {
+            VerifyError::at(Reason::Layout, &path, detail)
+        }
+        ListError::Required { path } => VerifyError::at(Reason::Layout, path, detail),
+        ListError::Collision(collision) => VerifyError::at(Reason::CaseCollision, &collision.second, detail),
     }
 }

@@ -1,33 +1,46 @@
 //! Judges `run.json`: its form, and that its sources, counts and times agree with the manifest.
 
 use super::manifest::ManifestFacts;
+use super::outcome::Failure;
+use super::reason::{Reason, VerifyError};
+use super::sink::{Feed, Row};
 use super::stream::{Json, Stop};
-use super::{Reason, VerifyError};
 use crate::document::RunRecord;
 use crate::json::Object;
 use crate::path::RUN;
 
-pub(super) fn judge(contents: &[u8], facts: &ManifestFacts) -> Result<RunRecord, VerifyError> {
-    let mut json = Json::strict(contents);
+/// Reads and judges the record of the run.
+pub(super) fn judge(
+    contents: &[u8],
+    facts: &ManifestFacts,
+    feed: Option<Feed<'_>>,
+) -> Result<RunRecord, Failure> {
+    let mut json = Json::strict(contents, feed);
     json.refuse(facts.format.later(RUN));
     let read = json.value().and_then(|Object(run)| json.end().map(|()| run));
-    let run: RunRecord = read.map_err(|stop| match stop {
-        Stop::Refused(refusal) => refusal,
-        Stop::TooLarge(detail) => error(Reason::Limit, detail),
-        Stop::Malformed(detail) => {
-            let detail = format!("{RUN} is not one of bundle version {}: {detail}", facts.format.version);
-            VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
-        }
-    })?;
+    let run: RunRecord = read.map_err(|stop| failure(stop, facts))?;
     scope(&run, facts)?;
     counts(&run, facts)?;
     times(&run, facts)?;
     let failed = run.sources.iter().any(|source| source.failed > 0);
     if facts.complete && (run.exit_code != 0 || failed) {
         let detail = "the manifest says that nothing is missing, but the run says that something is";
-        return Err(error(Reason::CompleteMismatch, detail));
+        return Err(error(Reason::CompleteMismatch, detail).into());
     }
+    json.pass(Row::Run(&run)).and_then(|()| json.pass(Row::End(RUN))).map_err(|stop| failure(stop, facts))?;
     Ok(run)
+}
+
+fn failure(stop: Stop, facts: &ManifestFacts) -> Failure {
+    match stop {
+        Stop::Refused(refusal) => refusal.into(),
+        Stop::Sink(failure) => Failure::CannotJudge(failure),
+        Stop::TooLarge(detail) => error(Reason::Limit, detail).into(),
+        Stop::Malformed(detail) => {
+            let detail = format!("{RUN} is not one of bundle version {}: {detail}", facts.format.version);
+            VerifyError::at(Reason::UnsupportedFormat, RUN, detail).into()
+        }
+    }
 }
 
 fn error(reason: Reason, detail: impl std::fmt::Display) -> VerifyError {
@@ -65,8 +78,8 @@ fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     }
     // The source of an excluded artifact is not always known: its name may be screened.
     let excluded = run.sources.iter().map(|source| source.excluded).fold(0, u64::saturating_add);
-    if excluded != facts.excluded.1 {
-        let detail = format!("{excluded} were left out, and the manifest names {}", facts.excluded.1);
+    if excluded != facts.excluded_total {
+        let detail = format!("{excluded} were left out, and the manifest names {}", facts.excluded_total);
         return Err(error(Reason::CountMismatch, detail));
     }
     Ok(())

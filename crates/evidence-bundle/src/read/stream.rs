@@ -3,12 +3,13 @@
 //! It keeps one value at a time in memory and parses it in place, which is several times as fast as parsing byte by
 //! byte. The document is untrusted: no value may have more than [`VALUE_BYTES`]. The reader knows no field names.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use super::VerifyError;
+use super::reason::VerifyError;
+use super::sink::{Feed, Row};
 use super::strict::{self, Fault, TEXT_BYTES};
 
 /// How much to read at a time, unless a value needs more.
@@ -26,6 +27,8 @@ pub enum Stop {
     Refused(VerifyError),
     /// A value or a text is larger than any that the tool writes.
     TooLarge(String),
+    /// The sink failed.
+    Sink(io::Error),
 }
 
 impl From<VerifyError> for Stop {
@@ -35,8 +38,10 @@ impl From<VerifyError> for Stop {
 }
 
 /// A document that is being read.
-pub struct Json<R> {
+pub struct Json<'s, R> {
     reader: R,
+    /// Receives the rows and the bytes.
+    feed: Option<Feed<'s>>,
     window: Vec<u8>,
     /// The position in the window of the next byte, and the end of what was read.
     at: usize,
@@ -53,11 +58,12 @@ pub struct Json<R> {
     strict: bool,
 }
 
-impl<R: Read> Json<R> {
+impl<'s, R: Read> Json<'s, R> {
     /// Reads a document of a verified bundle from this reader.
-    pub fn new(reader: R) -> Json<R> {
+    pub fn new(reader: R) -> Json<'s, R> {
         Json {
             reader,
+            feed: None,
             window: vec![0; WINDOW],
             at: 0,
             filled: 0,
@@ -70,8 +76,14 @@ impl<R: Read> Json<R> {
     }
 
     /// Reads a document that is being judged: repeated keys of maps and texts that are too long are refused too.
-    pub(super) fn strict(reader: R) -> Json<R> {
-        Json { strict: true, ..Json::new(reader) }
+    /// Passes its bytes to `feed`.
+    pub(super) fn strict(reader: R, feed: Option<Feed<'s>>) -> Json<'s, R> {
+        Json { strict: true, feed, ..Json::new(reader) }
+    }
+
+    /// Passes a row on.
+    pub(super) fn pass(&mut self, row: Row<'_>) -> Result<(), Stop> {
+        self.feed.as_mut().map_or(Ok(()), |feed| feed.row(row)).map_err(Stop::Sink)
     }
 
     /// Refuses these fields from here on, each with the names on the way to it.
@@ -85,7 +97,7 @@ impl<R: Read> Json<R> {
     /// Returns a [`Stop`], including that of `field`.
     pub fn object(
         &mut self,
-        mut field: impl FnMut(&mut Json<R>, &str) -> Result<(), Stop>,
+        mut field: impl FnMut(&mut Json<'s, R>, &str) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         self.expect(b'{', "an object")?;
         if self.peek()? == Some(b'}') {
@@ -110,7 +122,7 @@ impl<R: Read> Json<R> {
     ///
     /// # Errors
     /// Returns a [`Stop`], including that of `item`.
-    pub fn list(&mut self, mut item: impl FnMut(&mut Json<R>) -> Result<(), Stop>) -> Result<(), Stop> {
+    pub fn list(&mut self, mut item: impl FnMut(&mut Json<'s, R>) -> Result<(), Stop>) -> Result<(), Stop> {
         self.expect(b'[', "a list")?;
         if self.peek()? == Some(b']') {
             return self.expect(b']', "a list");
@@ -287,7 +299,12 @@ impl<R: Read> Json<R> {
                     self.ended = true;
                     return Ok(());
                 }
-                Ok(read) => self.filled = self.filled.saturating_add(read),
+                Ok(read) => {
+                    if let (Some(feed), Some(bytes)) = (&mut self.feed, space.get(..read)) {
+                        feed.bytes(bytes).map_err(Stop::Sink)?;
+                    }
+                    self.filled = self.filled.saturating_add(read);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.malformed(error)),
             }
@@ -334,7 +351,7 @@ mod tests {
         match read.and_then(|()| json.end()) {
             Ok(()) => Ok(values),
             Err(Stop::Malformed(what) | Stop::TooLarge(what)) => Err(what),
-            Err(Stop::Refused(refusal)) => panic!("{refusal}"),
+            Err(stop) => panic!("{stop:?}"),
         }
     }
 

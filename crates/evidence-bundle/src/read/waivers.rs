@@ -8,9 +8,11 @@ use std::io::Read;
 use sha2::{Digest as _, Sha256};
 
 use super::derived::Derived;
+use super::head::WaiversHead;
+use super::reason::{Reason, VerifyError};
+use super::sink::Row;
 use super::stream::{Json, Stop};
-use super::{Reason, VerifyError};
-use crate::document::{CompensatingCheck, WaiverMatch, WaiverRecord, WaiversFile, WaiversSummary};
+use crate::document::{CompensatingCheck, WaiverMatch, WaiverRecord};
 use crate::json::Object;
 use crate::waiver::{Applied, Applying, SortedChecks, is_self_approved};
 
@@ -24,22 +26,13 @@ const MAX_TEXT: usize = 16 << 20;
 /// Receives the waivers of a bundle, each after the checks that it names: the order of fields is free.
 pub trait WaiverSink {
     /// The next check that the next waiver names.
-    fn matched(&mut self, check: WaiverMatch);
+    fn matched(&mut self, check: &WaiverMatch);
 
     /// The next waiver.
     ///
     /// # Errors
     /// Returns a [`Stop`] to end the reading.
-    fn waiver(&mut self, waiver: WaiverRecord<()>) -> Result<(), Stop>;
-}
-
-/// The document without its list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaiversHead {
-    /// The file that lists the waivers.
-    pub file: WaiversFile,
-    /// How many failures there are, with a waiver and without.
-    pub summary: WaiversSummary,
+    fn waiver(&mut self, waiver: &WaiverRecord<()>) -> Result<(), Stop>;
 }
 
 /// Reads the document, and passes its waivers to a sink. The version is noted as soon as it is read.
@@ -47,7 +40,7 @@ pub struct WaiversHead {
 /// # Errors
 /// Returns a [`Stop`] if the document does not have the known form, or that of the sink.
 pub fn each_waiver<R: Read>(
-    json: &mut Json<R>,
+    json: &mut Json<'_, R>,
     version: &mut Option<String>,
     sink: &mut impl WaiverSink,
 ) -> Result<WaiversHead, Stop> {
@@ -66,7 +59,9 @@ pub fn each_waiver<R: Read>(
     let Object(file) = there(file, "file")?;
     let Object(summary) = there(summary, "summary")?;
     there(list, "waivers")?;
-    Ok(WaiversHead { file, summary })
+    let head = WaiversHead { file, summary };
+    json.pass(Row::Waivers(&head))?;
+    Ok(head)
 }
 
 /// What the waivers so far hold.
@@ -100,7 +95,7 @@ impl Room {
     }
 }
 
-fn waiver<R: Read>(json: &mut Json<R>, room: &mut Room, sink: &mut impl WaiverSink) -> Result<(), Stop> {
+fn waiver<R: Read>(json: &mut Json<'_, R>, room: &mut Room, sink: &mut impl WaiverSink) -> Result<(), Stop> {
     let (mut fields, mut matches) = (Fields::default(), None);
     json.object(|json, name| match name {
         "id" => json.once(&mut fields.id, name),
@@ -122,14 +117,19 @@ fn waiver<R: Read>(json: &mut Json<R>, room: &mut Room, sink: &mut impl WaiverSi
         "state" => json.once(&mut fields.state, name),
         "matches" => {
             json.first(&mut matches, name, ())?;
-            json.list(|json| json.value().map(|Object(check)| sink.matched(check)))
+            json.list(|json| {
+                let Object(check) = json.value()?;
+                sink.matched(&check);
+                json.pass(Row::WaiverMatch(&check))
+            })
         }
         _ => Err(json.unknown(name)),
     })?;
     there(matches, "matches")?;
     let waiver = fields.waiver()?;
     room.take(&waiver)?;
-    sink.waiver(waiver)
+    sink.waiver(&waiver)?;
+    json.pass(Row::Waiver(&waiver))
 }
 
 /// The fields of a waiver that were read.
@@ -187,7 +187,7 @@ impl Derived<'_> {
     /// Reads the waivers and applies them again.
     pub(super) fn waivers<R: Read>(
         &self,
-        json: &mut Json<R>,
+        json: &mut Json<'_, R>,
         version: &mut Option<String>,
     ) -> Result<(), Stop> {
         let started = crate::time::parse(&self.run.started_at).unwrap_or_default();
@@ -245,13 +245,13 @@ impl Again<'_, '_> {
 }
 
 impl WaiverSink for Again<'_, '_> {
-    fn waiver(&mut self, waiver: WaiverRecord<()>) -> Result<(), Stop> {
+    fn waiver(&mut self, waiver: &WaiverRecord<()>) -> Result<(), Stop> {
         if self.last.as_ref().is_some_and(|last| *last >= waiver.id) {
             return Err(Stop::Malformed("the waivers are not sorted by id, or an id repeats".to_owned()));
         }
         let found = std::mem::take(&mut self.matches);
-        let applied = self.applying.apply(&waiver);
-        self.last = Some(waiver.id);
+        let applied = self.applying.apply(waiver);
+        self.last = Some(waiver.id.clone());
         let Some(Applied { state, named, compensating, failures: _, twice }) = applied else {
             return Err(Stop::Malformed("a date of a waiver is not YYYY-MM-DD".to_owned()));
         };
@@ -262,7 +262,7 @@ impl WaiverSink for Again<'_, '_> {
         if waiver.self_approved != is_self_approved(&waiver.owner, &waiver.approved_by) {
             return Err(self.differs("who approved it contradicts `self_approved`"));
         }
-        if waiver.compensating_check.and_then(|check| check.status) != compensating {
+        if waiver.compensating_check.as_ref().and_then(|check| check.status) != compensating {
             return Err(self.differs("its compensating check has another result"));
         }
         if twice.is_some() {
@@ -277,7 +277,7 @@ impl WaiverSink for Again<'_, '_> {
         Ok(())
     }
 
-    fn matched(&mut self, check: WaiverMatch) {
-        self.matches.add(&check);
+    fn matched(&mut self, check: &WaiverMatch) {
+        self.matches.add(check);
     }
 }

@@ -141,7 +141,7 @@ impl BundlePage {
     /// The criteria of a control, if the bundle lists them.
     fn criteria(&self, control: &str) -> String {
         let Contents::Intact { results, .. } = &self.contents else { return String::new() };
-        let mut controls = results.controls.iter().flatten();
+        let mut controls = results.controls.iter();
         let control = controls.find(|known| known.id == control);
         control
             .map(|control| control.criteria.iter().cloned().collect::<Vec<_>>().join(", "))

@@ -89,7 +89,8 @@ pub async fn checks(
     let bundle = app.service.bundle(&principal, &id).await?;
     let reader = CheckPage::new(asked.query.clone(), asked.sort, asked.after.clone(), ROWS);
     let viewer = app.service.viewer(&principal).await?;
-    let EachCheck { sink: checks, known } = viewer.read(&principal, &bundle, EachCheck::new(reader)).await?;
+    let EachCheck { sink: checks, known, .. } =
+        viewer.read(&principal, &bundle, EachCheck::new(reader)).await?;
     let checks_page = ChecksPage {
         frame: Frame::of(&principal),
         subject: sanitized(&bundle.overview.organization),
@@ -228,7 +229,7 @@ pub async fn table(
     let viewer = app.service.viewer(&principal).await?;
     let out = BufWriter::new(viewer.scratch().await?);
     let reader = EachCheck::new(CheckTable::new(asked.query, out)?);
-    let EachCheck { sink, known } = viewer.read(&principal, &bundle, reader).await?;
+    let EachCheck { sink, known, .. } = viewer.read(&principal, &bundle, reader).await?;
     if !known {
         let text = "this platform does not know the format of this bundle's results; download the bundle";
         return Err(Error::Invalid(text.to_owned()));

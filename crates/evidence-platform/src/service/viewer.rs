@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use evidence_bundle::Reason;
-use evidence_view::FileReader;
+use evidence_view::Sink;
 
 use super::Service;
 use super::shares::Share;
@@ -61,7 +61,7 @@ impl Viewer {
     /// # Errors
     /// Fails with [`Error::Damaged`] if the stored bytes are missing or have changed, [`Error::NotFound`] if the bundle
     /// was deleted meanwhile, [`Error::Refused`] if its key was revoked, [`Error::Forbidden`] or [`Error::Unavailable`].
-    pub async fn read<T: FileReader + Send + 'static>(
+    pub async fn read<T: Sink + Send + 'static>(
         &self,
         principal: &Principal,
         bundle: &BundleRow,

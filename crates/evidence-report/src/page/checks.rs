@@ -12,7 +12,7 @@ use evidence_bundle::document::{Check, Counts, Summary};
 use evidence_bundle::path::NORMALIZED;
 use evidence_view::waivers::{self, Waiver, Waivers};
 use evidence_view::words::{self, StatusLabel};
-use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _, sanitized};
+use evidence_view::{CheckSink, ControlHead, each_check, sanitized};
 
 use self::criteria::{Criteria, CriterionResult};
 use super::bar::Bar;
@@ -254,9 +254,12 @@ pub(super) fn fact(reason: &str, source: &str, subject: &str) -> u64 {
 
 impl Sections {
     pub(super) fn read(documents: &dyn Documents, waivers: Option<Waivers>) -> io::Result<Sections> {
-        let mut reader = EachCheck::new(Sections { waivers, ..Sections::default() });
-        documents.open(NORMALIZED, &mut |contents| reader.file(NORMALIZED, contents))?;
-        if reader.known { Ok(reader.sink) } else { Err(unknown(NORMALIZED)) }
+        let (mut sections, mut known) = (Sections { waivers, ..Sections::default() }, false);
+        documents.open(NORMALIZED, &mut |contents| {
+            known = each_check(contents, &mut sections)?;
+            Ok(())
+        })?;
+        if known { Ok(sections) } else { Err(unknown(NORMALIZED)) }
     }
 
     /// How many checks of each status there are.

@@ -8,7 +8,7 @@ use std::io;
 
 use evidence_bundle::document::{ErrorRecord, Excluded, ObservationRecord, Outcome, Warning};
 use evidence_bundle::path::MANIFEST;
-use evidence_view::{First, Fold as _, sanitized};
+use evidence_view::{First, sanitized};
 
 use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections, fact};
 use super::room::{self, Room};
@@ -147,12 +147,12 @@ impl Gathered {
         let (mut errors, mut excluded, mut warnings) = (First::default(), First::default(), First::default());
         rows(documents, MANIFEST, "errors", |error: ErrorRecord| {
             if is_new(&error.code, &error.source, &error.subject) {
-                errors.take(error);
+                errors.push(error);
             }
             Ok(())
         })?;
         rows(documents, MANIFEST, "excluded", |file: Excluded| {
-            excluded.take(file);
+            excluded.push(file);
             Ok(())
         })?;
         if excluded.count() == self.excluded {
@@ -163,7 +163,7 @@ impl Gathered {
             let subject = warning.subject.as_deref().unwrap_or_default();
             let is_grouped = self.reasons.contains(&(warning.code.clone(), source.clone()));
             if !is_grouped && is_new(&warning.code, &source, subject) {
-                warnings.take(warning);
+                warnings.push(warning);
             }
             Ok(())
         })?;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use evidence_bundle::document::{Member, Scope, SourceRun};
+use evidence_bundle::document::{Member, Scope, SourcePopulation, SourceRun};
 use evidence_bundle::path::POPULATION;
-use evidence_view::{Fold, Folded, Sanitize as _, sanitized, scope, words};
+use evidence_view::{Sanitize as _, sanitized, scope, words};
 
 use super::room::{self, Room};
 use super::text;
-use crate::documents::{Documents, whole};
+use crate::documents::{Documents, rows};
 
 /// The most names listed of a group of members that are out of scope.
 const NAMED: usize = 20;
@@ -88,9 +88,7 @@ impl Default for Members {
     }
 }
 
-impl Fold for Members {
-    type Row = Member;
-
+impl Members {
     fn take(&mut self, member: Member) {
         let Member { source, kind, name, in_scope, reason, .. } = member;
         let (all, scoped) = self.kinds.entry((source.clone(), kind.clone())).or_default();
@@ -112,12 +110,18 @@ impl Fold for Members {
 
 impl Population {
     pub(super) fn read(documents: &dyn Documents, mut runs: Vec<SourceRun>) -> io::Result<Population> {
-        let population: evidence_bundle::document::Population<Folded<Members>> =
-            whole(documents, POPULATION)?;
-        let Folded(members) = population.members;
+        let (mut sources, mut members): (Vec<SourcePopulation>, _) = (Vec::new(), Members::default());
+        rows(documents, POPULATION, "sources", |source| {
+            sources.push(source);
+            Ok(())
+        })?;
+        rows(documents, POPULATION, "members", |member| {
+            members.take(member);
+            Ok(())
+        })?;
         let mut part = Population {
-            scopes: population.sources.iter().map(scope::sentence).collect(),
-            whole: population.sources.iter().all(|source| source.scope == Scope::Whole),
+            scopes: sources.iter().map(scope::sentence).collect(),
+            whole: sources.iter().all(|source| source.scope == Scope::Whole),
             kinds: Vec::new(),
             totals: Vec::new(),
             out: Vec::new(),
@@ -142,7 +146,7 @@ impl Population {
                 count: *count,
                 names: names.clone(),
             }));
-            let totals = population.sources.iter().find(|totals| totals.source == run.name);
+            let totals = sources.iter().find(|totals| totals.source == run.name);
             let Some(totals) = totals.map(|source| &source.host_totals) else { continue };
             part.totals.extend(totals.iter().map(|(name, count)| HostTotal {
                 source: source.clone(),

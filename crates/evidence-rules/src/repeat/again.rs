@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use evidence_bundle::read::FileVisitor;
+use evidence_bundle::read::Sink;
 use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, VerifiedBundle};
 
 use super::{Repetition, read_by};
@@ -41,10 +41,10 @@ pub fn rejudge(
     expectations: &Expectations,
     limits: &Limits,
     settings: Option<Settings>,
-    visitor: &mut FileVisitor<'_>,
+    sink: &mut dyn Sink,
 ) -> Result<(VerifiedBundle, Again), Failure> {
     let mut repetition = Repetition { again: Some(Vec::new()), other: settings, ..Repetition::default() };
-    let verified = read_by(&mut repetition, bundle, trust, expectations, limits, visitor)?;
+    let verified = read_by(&mut repetition, bundle, trust, expectations, limits, sink)?;
     repetition.judge_the_rest();
     let settings = repetition.other.clone().unwrap_or_else(|| repetition.settings.clone());
     let judgements = repetition.again.take().unwrap_or_default();

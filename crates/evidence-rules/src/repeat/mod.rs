@@ -1,6 +1,6 @@
 //! Judges a bundle again: do its checks follow from its signed facts?
 //!
-//! A [`Repetition`] reads the documents and artifacts of a bundle as verification passes them on. It groups the
+//! A [`Repetition`] is a sink: it receives the rows and artifacts of a bundle while it is verified. It groups the
 //! observations as the collection made them, applies the published rules to the artifacts, and compares each check:
 //! its status, its reason, its text and its evidence. Nothing is judged from what is not in the bundle.
 
@@ -18,10 +18,10 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use evidence_bundle::document::{
-    Check, Member, ObservationRecord, Outcome, RuleRecord, ScopeRecord, SourceScope,
+    Check, Member, ObservationRecord, Outcome, RuleRecord, ScopeRecord, SourcePopulation, SourceScope,
 };
-use evidence_bundle::path::{NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
-use evidence_bundle::read::{FileVisitor, Json, Judgement, Second, Stop, read_both};
+use evidence_bundle::path::{NORMALIZED, OBSERVATIONS, SCOPE};
+use evidence_bundle::read::{self, Judgement, Sink};
 use evidence_bundle::{
     Expectations, Failure, Limits, Reason as Refusal, TrustRoot, UntrustedBundle, VerifiedBundle, VerifyError,
 };
@@ -51,12 +51,11 @@ pub fn verify(
     limits: &Limits,
 ) -> Result<VerifiedBundle, Failure> {
     let mut repetition = Repetition::default();
-    let mut visitor = |path: &str, contents: &mut dyn Read| repetition.file(path, contents);
-    let verified = UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut visitor)?;
+    let verified = UntrustedBundle::new(bundle).verify_into(trust, expectations, limits, &mut repetition)?;
     repetition.complete(verified, expectations)
 }
 
-/// Verifies a bundle and judges it again while `visitor` reads it.
+/// Verifies a bundle and judges it again while `sink` receives it.
 ///
 /// # Errors
 /// Returns a [`Failure`]: also for a bundle whose checks do not follow from its facts.
@@ -65,39 +64,71 @@ pub fn read(
     trust: &TrustRoot,
     expectations: &Expectations,
     limits: &Limits,
-    visitor: &mut FileVisitor<'_>,
+    sink: &mut dyn Sink,
 ) -> Result<VerifiedBundle, Failure> {
     let mut repetition = Repetition::default();
-    let verified = read_by(&mut repetition, bundle, trust, expectations, limits, visitor)?;
+    let verified = read_by(&mut repetition, bundle, trust, expectations, limits, sink)?;
     repetition.complete(verified, expectations)
 }
 
-/// Verifies a bundle while `visitor` and `repetition` read it.
+/// Verifies a bundle while `sink` and `repetition` receive it.
 fn read_by(
     repetition: &mut Repetition,
     bundle: impl Read,
     trust: &TrustRoot,
     expectations: &Expectations,
     limits: &Limits,
-    visitor: &mut FileVisitor<'_>,
+    sink: &mut dyn Sink,
 ) -> Result<VerifiedBundle, Failure> {
-    let mut both = |path: &str, contents: &mut dyn Read| {
-        if !repetition.wants(path) {
-            return visitor(path, contents);
+    let mut both = Both { repetition, sink };
+    UntrustedBundle::new(bundle).verify_into(trust, expectations, limits, &mut both)
+}
+
+/// Judges a bundle again while another sink receives it.
+struct Both<'s> {
+    repetition: &'s mut Repetition,
+    sink: &'s mut dyn Sink,
+}
+
+impl Sink for Both<'_> {
+    fn row(&mut self, row: read::Row<'_>) -> io::Result<()> {
+        self.repetition.row(row)?;
+        self.sink.row(row)
+    }
+
+    fn file(&mut self, path: &str, size: u64) -> io::Result<bool> {
+        self.sink.file(path, size)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sink.bytes(bytes)
+    }
+
+    fn contents(&mut self, path: &str, size: u64, contents: &mut dyn Read) -> io::Result<()> {
+        if !self.repetition.artifacts.contains_key(&hash(path)) {
+            return self.sink.contents(path, size, contents);
         }
-        let mut bytes = Vec::new();
-        let length = contents.take(BUFFERED).read_to_end(&mut bytes)?;
-        if u64::try_from(length).unwrap_or(u64::MAX) < BUFFERED {
-            visitor(path, &mut bytes.as_slice())?;
-            return repetition.file(path, &mut bytes.as_slice());
+        if !self.sink.file(path, size)? {
+            return self.repetition.artifact(path, contents);
         }
-        let first = |contents: &mut dyn Read| visitor(path, contents);
-        let contents = bytes.chain(contents);
-        let (read, judged) =
-            read_both(contents, Second::HERE, first, |mut chunks| repetition.file(path, &mut chunks))?;
-        read.and(judged)
-    };
-    UntrustedBundle::new(bundle).verify_with(trust, expectations, limits, &mut both)
+        let mut shared = Shared { contents, sink: self.sink };
+        self.repetition.artifact(path, &mut shared)?;
+        io::copy(&mut shared, &mut io::sink()).map(drop)
+    }
+}
+
+/// A reader that passes what it reads to a sink.
+struct Shared<'s> {
+    contents: &'s mut dyn Read,
+    sink: &'s mut dyn Sink,
+}
+
+impl Read for Shared<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.contents.read(buffer)?;
+        self.sink.bytes(buffer.get(..read).unwrap_or_default())?;
+        Ok(read)
+    }
 }
 
 /// Reads a bundle and judges it again.
@@ -107,6 +138,8 @@ pub struct Repetition {
     /// The observations, in their order.
     rows: Vec<Row>,
     groups: Vec<Group>,
+    /// The group of the last row, if the next one can belong to it.
+    last: Option<usize>,
     /// The row of the artifact with this path.
     artifacts: HashMap<u64, u32>,
     sources: Vec<SourceScope>,
@@ -173,58 +206,26 @@ fn source_number(name: &str) -> Option<usize> {
     SOURCES.iter().position(|source| source.source == name)
 }
 
-/// What is wrong with a document. Verification says so too, and first.
-fn problem_of(stop: Stop) -> (Refusal, String) {
-    match stop {
-        Stop::Malformed(detail) => (Refusal::DocumentFormat, detail),
-        Stop::TooLarge(detail) => (Refusal::Limit, detail),
-        Stop::Refused(error) => (error.reason, error.detail),
-    }
-}
-
-impl Repetition {
-    /// Reads the next file.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be read.
-    pub fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        let read = match path {
-            NORMALIZED => self.normalized(contents),
-            OBSERVATIONS => self.observations(contents),
-            POPULATION => self.population(contents),
-            SCOPE => self.scope(contents),
-            _ => return self.artifact(path, contents),
-        };
-        if let Err(stop) = read {
-            self.problems.insert(0, problem_of(stop));
+impl Sink for Repetition {
+    fn row(&mut self, row: read::Row<'_>) -> io::Result<()> {
+        match row {
+            read::Row::Check(check) => self.check(check),
+            read::Row::Observation(record) => self.observation(record),
+            read::Row::Source(source) => self.organization(source),
+            read::Row::Member(member) => self.member(member),
+            read::Row::Scope(scope) => self.scope(scope),
+            _ => {}
         }
         Ok(())
     }
 
-    /// Whether it reads this file.
-    fn wants(&self, path: &str) -> bool {
-        matches!(path, NORMALIZED | OBSERVATIONS | POPULATION | SCOPE)
-            || self.artifacts.contains_key(&hash(path))
+    fn contents(&mut self, path: &str, _: u64, contents: &mut dyn Read) -> io::Result<()> {
+        self.artifact(path, contents)
     }
+}
 
-    fn normalized(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
-        let mut json = Json::new(contents);
-        json.object(|json, name| match name {
-            "controls" => json.list(|json| {
-                json.object(|json, name| match name {
-                    "checks" => json.list(|json| {
-                        let check: Check = json.value()?;
-                        self.check(check);
-                        Ok(())
-                    }),
-                    _ => json.skip(),
-                })
-            }),
-            _ => json.skip(),
-        })
-    }
-
-    fn check(&mut self, check: Check) {
+impl Repetition {
+    fn check(&mut self, check: &Check) {
         let subject = self.subjects.name(&check.subject);
         let basis = hash(
             check
@@ -234,24 +235,11 @@ impl Repetition {
                 .collect::<Vec<_>>(),
         );
         self.judgement.checks += 1;
-        self.checks.add(&check, subject, basis);
+        self.checks.add(check, subject, basis);
     }
 
-    fn observations(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
-        let mut json = Json::new(contents);
-        let mut before = None;
-        json.object(|json, name| match name {
-            "observations" => json.list(|json| {
-                let row: ObservationRecord = json.value()?;
-                self.observation(row, &mut before);
-                Ok(())
-            }),
-            _ => json.skip(),
-        })
-    }
-
-    /// Adds a row to its group. `before` is the group of the row before, if this row can belong to it.
-    fn observation(&mut self, record: ObservationRecord, before: &mut Option<usize>) {
+    /// Adds a row to its group.
+    fn observation(&mut self, record: &ObservationRecord) {
         let Some(source) = source_number(&record.source) else { return };
         let connection = record.kind == "connection" && record.outcome == Outcome::Failed;
         let kind =
@@ -260,7 +248,7 @@ impl Repetition {
             (Some(kind), _) => kind,
             (None, true) => &order::CONNECTION,
             (None, false) => {
-                *before = None;
+                self.last = None;
                 return;
             }
         };
@@ -270,24 +258,28 @@ impl Repetition {
             subject: self.subjects.name(&record.subject),
             outcome: record.outcome,
             reason: record.reason.as_deref().map(|code| reason_of(code).unwrap_or(&reason::HOST_ERROR)),
-            detail: record.detail.unwrap_or_default().into(),
+            detail: record.detail.as_deref().unwrap_or_default().into(),
             basis: match filename {
                 Some(filename) => basis(filename, None),
                 None => basis(OBSERVATIONS, Some(&record.id)),
             },
-            facts: record.facts.into_iter().map(|(name, fact)| (name.into(), fact)).collect::<Facts>(),
+            facts: record
+                .facts
+                .iter()
+                .map(|(name, fact)| (name.clone().into(), fact.clone()))
+                .collect::<Facts>(),
             artifact: None,
         };
         let path = filename.map(hash);
         let joins = |group: &Group| {
             self.rows.get(group.start..group.end).is_some_and(|rows| order::joins(rows, &row))
         };
-        let joins = before.filter(|group| self.groups.get(*group).is_some_and(joins));
+        let joins = self.last.filter(|group| self.groups.get(*group).is_some_and(joins));
         let (number, place) = (joins.unwrap_or(self.groups.len()), self.rows.len());
         if joins.is_none() {
             self.groups.push(Group { source, start: place, end: place, missing: 0 });
         }
-        *before = Some(number);
+        self.last = Some(number);
         let Some(group) = self.groups.get_mut(number) else { return };
         group.end = place + 1;
         if let (Some(path), Ok(place)) = (path, u32::try_from(place)) {
@@ -297,28 +289,15 @@ impl Repetition {
         self.rows.push(row);
     }
 
-    fn population(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
-        let mut json = Json::new(contents);
-        json.object(|json, name| match name {
-            "sources" => json.list(|json| {
-                let source: evidence_bundle::document::SourcePopulation = json.value()?;
-                self.organizations.insert(source.source, source.organization);
-                Ok(())
-            }),
-            "members" => json.list(|json| {
-                let member: Member = json.value()?;
-                self.member(member);
-                Ok(())
-            }),
-            _ => json.skip(),
-        })
+    fn organization(&mut self, source: &SourcePopulation) {
+        self.organizations.insert(source.source.clone(), source.organization.clone());
     }
 
-    fn member(&mut self, member: Member) {
+    fn member(&mut self, member: &Member) {
         let Some(source) = source_number(&member.source).filter(|_| member.in_scope) else { return };
         let name = self.subjects.name(&member.name);
         if member.kind == "repository" {
-            let default_branch = member.default_branch.map(|branch| self.subjects.name(&branch));
+            let default_branch = member.default_branch.as_deref().map(|branch| self.subjects.name(branch));
             let known = Known { default_branch, archived: member.archived.unwrap_or_default() };
             self.subjects.0.insert(Arc::clone(&name), known);
         }
@@ -329,10 +308,8 @@ impl Repetition {
         }
     }
 
-    fn scope(&mut self, contents: &mut dyn Read) -> Result<(), Stop> {
-        let mut json = Json::new(contents);
-        let ScopeRecord { sources, rules, .. } = json.value()?;
-        (self.sources, self.rules) = (sources, rules);
+    fn scope(&mut self, scope: &ScopeRecord) {
+        (self.sources, self.rules) = (scope.sources.clone(), scope.rules.clone());
         for record in self.rules.clone() {
             let Some(rule) = rule_of(&record.code) else { continue };
             if rule.version != record.version {
@@ -348,7 +325,6 @@ impl Repetition {
                 self.problem(Refusal::JudgementDiffers, detail);
             }
         }
-        Ok(())
     }
 
     fn artifact(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {

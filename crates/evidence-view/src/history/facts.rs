@@ -1,37 +1,43 @@
 //! What one verified bundle says that a period needs, read while it is verified.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Member, RunRecord, ScopeRecord};
-use evidence_bundle::path::{NORMALIZED, POPULATION, RUN, SCOPE};
+use evidence_bundle::path::POPULATION;
+use evidence_bundle::read::{ControlHead, Row, Sink};
 
-use crate::checks::{CheckSink, ControlHead, EachCheck};
-use crate::json;
-use crate::read::FileReader;
-use crate::rows::each_row;
+use crate::checks::{CheckSink, EachCheck};
 
 /// Reads the facts of one bundle.
 #[derive(Debug)]
 pub struct Facts {
     pub(super) checks: EachCheck<Rows>,
-    pub(super) members: Option<Vec<FoundMember>>,
+    pub(super) members: Vec<FoundMember>,
+    /// Whether the whole population was read.
+    populated: bool,
     pub(super) run: Option<RunRecord>,
     pub(super) scope: Option<ScopeRecord>,
 }
 
 impl Default for Facts {
     fn default() -> Facts {
-        Facts { checks: EachCheck::new(Rows::default()), members: None, run: None, scope: None }
+        Facts {
+            checks: EachCheck::new(Rows::default()),
+            members: Vec::new(),
+            populated: false,
+            run: None,
+            scope: None,
+        }
     }
 }
 
 impl Facts {
     /// Whether every document has the known form.
     pub fn known(&self) -> bool {
-        self.checks.known && self.members.is_some() && self.run.is_some() && self.scope.is_some()
+        self.checks.known && self.populated && self.run.is_some() && self.scope.is_some()
     }
 }
 
@@ -91,29 +97,29 @@ impl CheckSink for Rows {
     }
 }
 
-impl FileReader for Facts {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        match path {
-            NORMALIZED => self.checks.file(path, contents)?,
-            RUN => self.run = json::document(contents),
-            SCOPE => self.scope = json::document(contents),
-            POPULATION => {
-                let mut members = Vec::new();
-                let read = each_row(contents, "members", |member: Member| {
-                    let is_archived = member.archived == Some(true)
-                        || member.reason.as_deref().is_some_and(|reason| reason.ends_with("archived"));
-                    members.push(FoundMember {
-                        source: member.source.into(),
-                        name: member.name.into(),
-                        id: member.id.map(Into::into),
-                        in_scope: member.in_scope,
-                        archived: is_archived,
-                    });
-                });
-                self.members = read.map(|()| members);
-            }
+impl From<&Member> for FoundMember {
+    fn from(member: &Member) -> FoundMember {
+        let is_archived = member.archived == Some(true)
+            || member.reason.as_deref().is_some_and(|reason| reason.ends_with("archived"));
+        FoundMember {
+            source: member.source.as_str().into(),
+            name: member.name.as_str().into(),
+            id: member.id.as_deref().map(Into::into),
+            in_scope: member.in_scope,
+            archived: is_archived,
+        }
+    }
+}
+
+impl Sink for Facts {
+    fn row(&mut self, row: Row<'_>) -> io::Result<()> {
+        match row {
+            Row::Run(run) => self.run = Some(run.clone()),
+            Row::Scope(scope) => self.scope = Some(scope.clone()),
+            Row::Member(member) => self.members.push(member.into()),
+            Row::End(POPULATION) => self.populated = true,
             _ => {}
         }
-        Ok(())
+        self.checks.row(row)
     }
 }

@@ -78,7 +78,7 @@ pub(super) struct Stored {
 impl Series {
     /// Adds a bundle whose documents all have the known form.
     pub fn add(&mut self, bundle: &VerifiedBundle, facts: Facts) {
-        let Facts { checks, members, run: Some(run), scope: Some(scope) } = facts else { return };
+        let Facts { checks, members, run: Some(run), scope: Some(scope), .. } = facts else { return };
         let checks = checks.sink.checks.iter().map(|check| {
             let key = CheckKey {
                 control: self.names.number(&*check.control),
@@ -91,7 +91,6 @@ impl Series {
             self.checks.number_of(key)
         });
         let checks = checks.collect();
-        let members = members.unwrap_or_default();
         let members = members.iter().map(|FoundMember { source, name, id, in_scope, archived }| {
             let key = MemberKey {
                 source: self.names.number(&**source),

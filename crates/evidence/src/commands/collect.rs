@@ -234,13 +234,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         upload: &next.upload,
     });
     reporter.event(Event::Incomplete(&causes));
-    // Only a run that left nothing out replaces older bundles.
-    let keep = config.bundle.keep.filter(|_| exit == Exit::Success);
-    let prune = || keep.into_iter().for_each(|keep| retention::prune(&series, keep, &*reporter));
     let exit = match exit {
         Exit::Success => gate(args, &results, accepted.as_ref(), &*reporter),
         exit => exit,
     };
+    // Only a run that ends with 0 replaces older bundles.
+    let keep = config.bundle.keep.filter(|_| exit == Exit::Success);
+    let prune = || keep.into_iter().for_each(|keep| retention::prune(&series, keep, &*reporter));
     let Some(target) = upload else {
         prune();
         return Ok(exit);

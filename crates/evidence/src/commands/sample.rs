@@ -79,7 +79,7 @@ fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &Terms) -> Result<Exit
                 let draw = MemberDraw::new(Draw::new(seed, count), member_filter(args));
                 let (bundle, drawn) = read(bundle, trust, expectations, &limits, draw)?;
                 let unknown = filter(&args.filter).unknown(&[], &bundle.sources);
-                let rows = drawn.known.then(|| Rows::Population(drawn.draw.finish()));
+                let rows = Some(Rows::Population(drawn.draw.finish()));
                 Ok((bundle, rows, unknown))
             }
         }

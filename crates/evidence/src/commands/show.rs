@@ -12,20 +12,19 @@ mod text;
 pub(super) use markdown::plain;
 
 use std::collections::HashSet;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Counts, Hint, RunRecord};
-use evidence_bundle::path::{HINTS, RUN, WAIVERS};
+use evidence_bundle::document::{Check, Counts, Hint};
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Printable;
 use evidence_os::input;
 use evidence_rules::{reason_of, rule_of};
 use evidence_text::{Safe, safe, saturating_u64};
+use evidence_view::waivers::WaiversReader;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, FileReader, UnknownName, document, each_row, read,
-    waivers,
+    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read, waivers,
 };
 
 use self::row::{Control, Row, Summary};
@@ -79,10 +78,11 @@ fn one(args: &ShowArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
     let shown = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let listing = Listing::new(args).map_err(Failure::CannotJudge)?;
-        read(bundle, trust, expectations, &Limits::default(), Reader(EachCheck::new(listing)))
+        let reader = Reader { checks: EachCheck::new(listing), waivers: WaiversReader::default() };
+        read(bundle, trust, expectations, &Limits::default(), reader)
     });
-    let (bundle, checks) = match shown {
-        Ok((bundle, Reader(checks))) => (bundle, checks),
+    let (bundle, Reader { checks, waivers }) = match shown {
+        Ok(read) => read,
         Err(failure) => {
             let asks_for_json = args.format == ShowFormat::Json;
             verify::print_failure(path, "show", &failure, asks_for_json);
@@ -95,7 +95,8 @@ fn one(args: &ShowArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
             help: "install a newer version of evidence".to_string(),
         });
     }
-    let listing = checks.sink;
+    let mut listing = checks.sink;
+    listing.waivers = waivers.waivers.filter(|_| !args.ignore_waivers);
     if let Some(unknown) = listing.filter.unknown(&listing.heads, &bundle.sources) {
         return Err(unknown_name(&unknown));
     }
@@ -191,9 +192,8 @@ struct Listing {
     not_verifiable: u64,
     /// The waivers of the bundle, unless they are ignored.
     waivers: Option<waivers::Waivers>,
-    /// Whether there is a gate, and whether waivers are ignored.
+    /// Whether there is a gate.
     has_gate: bool,
-    ignores_waivers: bool,
     form: Form,
 }
 
@@ -225,7 +225,6 @@ impl Listing {
             not_verifiable: 0,
             waivers: None,
             has_gate: args.fail_on.is_some(),
-            ignores_waivers: args.ignore_waivers,
             form,
         })
     }
@@ -327,41 +326,36 @@ impl Keys {
     }
 }
 
-/// Reads where the sources' pages are, then the checks: `run.json` comes first in a bundle.
-struct Reader(EachCheck<Listing>);
+/// Reads where the sources' pages are, then the checks and the waivers: `run.json` comes first in a bundle.
+struct Reader {
+    checks: EachCheck<Listing>,
+    waivers: WaiversReader,
+}
 
 impl Reader {
     /// Keeps the signed advice of rules that judge by numbers of the configuration: it has these numbers.
-    fn advice(&mut self, hints: &mut dyn Read) {
-        let signed = &mut self.0.sink.findings.signed;
-        each_row(hints, "hints", |hint: Hint| {
-            let has_settings = rule_of(&hint.rule).is_some_and(|rule| !rule.settings.is_empty());
-            if has_settings && reason_of(&hint.reason).is_some() {
-                let advice = || Safe::of(&hint.remediation).to_string();
-                signed.entry((hint.rule, hint.reason)).or_insert_with(advice);
-            }
-        });
+    fn advice(&mut self, hint: &Hint) {
+        let has_settings = rule_of(&hint.rule).is_some_and(|rule| !rule.settings.is_empty());
+        if has_settings && reason_of(&hint.reason).is_some() {
+            let advice = || Safe::of(&hint.remediation).to_string();
+            let signed = &mut self.checks.sink.findings.signed;
+            signed.entry((hint.rule.clone(), hint.reason.clone())).or_insert_with(advice);
+        }
     }
 }
 
-impl FileReader for Reader {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        if path == RUN {
-            let run: Option<RunRecord> = document(contents);
-            let sources = run.into_iter().flat_map(|run| run.sources);
-            let addresses = sources.map(|source| (source.name, source.api_url)).collect();
-            self.0.sink.findings = Findings::new(addresses);
-            return Ok(());
+impl Sink for Reader {
+    fn row(&mut self, row: BundleRow<'_>) -> io::Result<()> {
+        if let BundleRow::Run(run) = row {
+            let sources = run.sources.iter();
+            let addresses = sources.map(|source| (source.name.clone(), source.api_url.clone())).collect();
+            self.checks.sink.findings = Findings::new(addresses);
         }
-        if path == WAIVERS && !self.0.sink.ignores_waivers {
-            self.0.sink.waivers = waivers::Waivers::read(contents);
-            return Ok(());
+        if let BundleRow::Hint(hint) = row {
+            self.advice(hint);
         }
-        if path == HINTS {
-            self.advice(contents);
-            return Ok(());
-        }
-        self.0.file(path, contents)
+        self.waivers.row(row)?;
+        self.checks.row(row)
     }
 }
 

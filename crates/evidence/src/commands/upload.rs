@@ -377,9 +377,9 @@ fn check_bundle(
             match verdict {
                 Ok(bundle) => LocalVerdict::Verified {
                     signer: bundle.key_id,
-                    bundle_id: bundle.bundle_id,
+                    bundle_id: bundle.manifest.bundle_id,
                     trusted_by: bundle.trusted_by,
-                    complete: bundle.complete,
+                    complete: bundle.manifest.complete,
                 },
                 Err(Failure::IntactNotAuthenticated(intact)) => {
                     LocalVerdict::NotAuthenticated { signer: intact.key_id, bundle_id: intact.bundle_id }

@@ -1,6 +1,6 @@
 //! `evidence waivers`: checks a file of waivers, and lists the waivers of a bundle.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use evidence_bundle::document::{Check, WaiverRecord, WaiverState, WaiversFile, WaiversSummary};
@@ -10,7 +10,7 @@ use evidence_os::input;
 use evidence_text::shown::counted;
 use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::waivers::{self, Waiver, Waivers as Shown, WaiversReader};
-use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader, read};
+use evidence_view::{CheckSink, ControlHead, EachCheck, read};
 use serde::Serialize;
 
 use super::print::{json, unwritable};
@@ -94,18 +94,14 @@ fn checks_of(path: &Path, trust: &TrustArgs, env: &Env) -> Result<Checks, Error>
     });
     match checks {
         Ok((_, checks)) if checks.known => Ok(checks.sink.0),
-        Ok(_) => Err(unknown("its results have")),
+        Ok(_) => Err(Error::Usage {
+            message: "the bundle is verified, but its results have an unknown form".to_string(),
+            help: "install a newer version of evidence".to_string(),
+        }),
         Err(failure) => {
             verify::print_failure(path, "waivers check", &failure, false);
             Err(verify::error(&failure))
         }
-    }
-}
-
-fn unknown(what: &str) -> Error {
-    Error::Usage {
-        message: format!("the bundle is verified, but {what} an unknown form"),
-        help: "install a newer version of evidence".to_string(),
     }
 }
 
@@ -133,18 +129,15 @@ fn list(args: &WaiversListArgs, env: &Env) -> Result<Exit, Error> {
     let Terms { trust, expectations } = terms(&args.trust, env)?;
     let read = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
-        read(bundle, &trust, &expectations, &Limits::default(), Listed::default())
+        read(bundle, &trust, &expectations, &Limits::default(), WaiversReader::default())
     });
-    let (bundle, Listed(reader)) = match read {
+    let (bundle, reader) = match read {
         Ok(read) => read,
         Err(failure) => {
             verify::print_failure(&args.bundle, "waivers list", &failure, args.json);
             return Err(verify::error(&failure));
         }
     };
-    if reader.is_unknown {
-        return Err(unknown("its waivers have"));
-    }
     let shown = reader.waivers.as_ref();
     if args.json {
         let report = ListReport {
@@ -167,16 +160,6 @@ fn list(args: &WaiversListArgs, env: &Env) -> Result<Exit, Error> {
             text
         }
     })
-}
-
-/// Reads the waivers, and nothing else.
-#[derive(Default)]
-struct Listed(WaiversReader);
-
-impl FileReader for Listed {
-    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        self.0.file(path, contents)
-    }
 }
 
 /// The output of `list --json`. A field is never renamed.

@@ -4,6 +4,9 @@
 //! The fixtures are hand-written in the format of recordings. `EVIDENCE_RECORDINGS` names a directory with more
 //! recordings in the same format.
 
+#[path = "../support/files.rs"]
+mod files;
+
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -102,19 +105,12 @@ fn collect(replay: Replay, repos: &str) -> Ran {
     let bundle = files.next().unwrap().unwrap().path();
     let mut trust = TrustRoot::new();
     trust.add_key("key", signing.public_key());
-    let (mut normalized, mut manifest) = (Vec::new(), Vec::new());
-    UntrustedBundle::new(File::open(bundle).unwrap())
-        .verify_with(&trust, &Expectations::default(), &Limits::default(), &mut |path, content| {
-            let document = match path {
-                path if path == Document::Normalized.path() => &mut normalized,
-                path if path == Document::Manifest.path() => &mut manifest,
-                _ => return Ok(()),
-            };
-            content.read_to_end(document).map(|_| ())
-        })
-        .unwrap();
-    let normalized: Normalized = serde_json::from_slice(&normalized).unwrap();
-    let manifest: Manifest = serde_json::from_slice(&manifest).unwrap();
+    let bundle = UntrustedBundle::new(File::open(bundle).unwrap());
+    let mut files = files::Files::default();
+    bundle.verify_into(&trust, &Expectations::default(), &Limits::default(), &mut files).unwrap();
+    let document = |document: Document| files.by_path[document.path()].as_slice();
+    let normalized: Normalized = serde_json::from_slice(document(Document::Normalized)).unwrap();
+    let manifest: Manifest = serde_json::from_slice(document(Document::Manifest)).unwrap();
     let controls =
         normalized.controls.into_iter().map(|control| (control.id, control.status, control.reason));
     Ran {

@@ -1,5 +1,8 @@
 //! A run up to its documents, and the comparison of two runs.
 
+#[path = "../support/files.rs"]
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
@@ -298,15 +301,10 @@ pub(crate) fn whole(source: &str, variables: &[(&str, &str)], clock: Clock) -> (
 fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
     let mut trust = TrustRoot::new();
     trust.add_key("the tests' key", signing.public_key());
-    let mut files = BTreeMap::new();
-    UntrustedBundle::new(File::open(bundle).unwrap())
-        .verify_with(&trust, &Expectations::default(), &Limits::default(), &mut |path, content| {
-            let mut bytes = Vec::new();
-            content.read_to_end(&mut bytes)?;
-            files.insert(path.to_string(), bytes);
-            Ok(())
-        })
-        .unwrap();
+    let bundle = UntrustedBundle::new(File::open(bundle).unwrap());
+    let mut files = files::Files::default();
+    bundle.verify_into(&trust, &Expectations::default(), &Limits::default(), &mut files).unwrap();
+    let mut files = files.by_path;
     let normalized: Normalized = serde_json::from_slice(&files[Document::Normalized.path()]).unwrap();
     let manifest: Manifest = serde_json::from_slice(&files[Document::Manifest.path()]).unwrap();
     let record: RunRecord = serde_json::from_slice(&files[Document::Run.path()]).unwrap();

@@ -1,5 +1,8 @@
 //! Judges what a source found again, as a verifier does from the documents of a bundle.
 
+#[path = "rows.rs"]
+mod rows;
+
 use evidence::config::Config;
 use evidence::env::Env;
 use evidence::evaluate::{self, Basis, Check};
@@ -124,7 +127,7 @@ impl Repeated {
     #[track_caller]
     pub(crate) fn agrees(self) {
         let mut repetition = Repetition::default();
-        let mut file = |path: &str, content: &[u8]| repetition.file(path, &mut &*content).unwrap();
+        let mut file = |path: &str, content: &[u8]| rows::file(&mut repetition, path, content);
         let rows = self.rows.clone();
         let documents = [
             (NORMALIZED, json!({"controls": [{"checks": self.checks}]})),

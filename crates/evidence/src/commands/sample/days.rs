@@ -131,7 +131,7 @@ fn by_day(args: &SampleArgs, terms: &Terms) -> Result<(BTreeMap<String, Vec<Bund
                     created_at: created(&bundle),
                     checksums_sha256: hex::encode(bundle.checksums_sha256),
                     complete: bundle.complete,
-                    bundle_id: bundle.bundle_id,
+                    bundle_id: bundle.manifest.bundle_id,
                 };
                 by_day.entry(Day::of(bundle.created_at).to_string()).or_default().push(record);
             }
