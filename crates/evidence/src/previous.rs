@@ -6,9 +6,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::document::Previous;
-use evidence_bundle::read::{
-    Expectations, Failure, Limits, ManifestHead, UntrustedBundle, VerifiedBundle,
-};
+use evidence_bundle::read::{Expectations, Failure, Limits, ManifestHead, UntrustedBundle, VerifiedBundle};
 use evidence_bundle::trust::TrustRoot;
 use evidence_os::input;
 use evidence_view::difference::{Snapshot, difference};

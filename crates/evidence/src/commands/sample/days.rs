@@ -127,13 +127,14 @@ fn by_day(args: &SampleArgs, terms: &Terms) -> Result<(BTreeMap<String, Vec<Bund
     for (path, verdict) in named.paths.iter().zip(verdicts) {
         match verdict {
             Ok(bundle) => {
+                let day = Day::of(bundle.created_at).to_string();
                 let record = BundleRecord {
                     created_at: created(&bundle),
                     checksums_sha256: hex::encode(bundle.checksums_sha256),
                     complete: bundle.complete,
                     bundle_id: bundle.manifest.bundle_id,
                 };
-                by_day.entry(Day::of(bundle.created_at).to_string()).or_default().push(record);
+                by_day.entry(day).or_default().push(record);
             }
             Err(failure) => {
                 verify::print_failure(path, "sample", &failure, false);
