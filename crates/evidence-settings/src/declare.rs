@@ -146,6 +146,13 @@ pub enum Shape {
     Tags,
     /// A mapping with declared keys.
     Section(&'static Section),
+    /// A value of another shape, or a mapping with declared keys.
+    OrSection {
+        /// The other shape: a text or a whole number.
+        plain: &'static Shape,
+        /// The keys of the mapping.
+        section: &'static Section,
+    },
     /// A non-empty list of mappings with declared keys; the path of the section ends in `[]`.
     Sections(&'static Section),
 }
@@ -427,11 +434,20 @@ impl Key {
 }
 
 impl Shape {
+    /// The shape of a value that is no mapping.
+    pub fn plain(&self) -> Shape {
+        match self {
+            Shape::OrSection { plain, .. } => **plain,
+            shape => *shape,
+        }
+    }
+
     /// The section of this key: the only one, or that of each list item.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
             Shape::Section(section)
             | Shape::Sections(section)
+            | Shape::OrSection { section, .. }
             | Shape::Entries { section, .. }
             | Shape::TextOr { section, .. } => Some(section),
             _ => None,

@@ -203,6 +203,11 @@ impl Fields {
         self.get(key).is_some()
     }
 
+    /// Whether the value of this key is a mapping.
+    pub fn has_mapping(&self, key: &'static Key) -> bool {
+        self.get(key).is_some_and(|(entry, _)| matches!(entry.value.value, Value::Map(_)))
+    }
+
     /// The place of the section.
     pub fn place(&self) -> Place {
         self.place.clone()

@@ -54,6 +54,7 @@ fn of_shape(shape: &Shape) -> String {
         Shape::EverythingOr(of) => format!("`\"*\"`, or a list of {}", of_format(*of)),
         Shape::Tags => "mapping of text to text".to_owned(),
         Shape::Section(_) => "mapping, see below".to_owned(),
+        Shape::OrSection { plain, .. } => format!("{}, or a mapping, see below", of_shape(plain)),
         Shape::Sections(_) => "list of mappings, see below".to_owned(),
     }
 }

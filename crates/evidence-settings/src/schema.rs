@@ -115,6 +115,9 @@ fn of_shape(shape: &'static Shape) -> Map<String, Value> {
             "additionalProperties": { "type": "string", "pattern": ONE_LINE, "maxLength": MAX_TAG_VALUE },
         })),
         Shape::Section(section) => of_section(section),
+        Shape::OrSection { plain, section } => {
+            object(json!({ "anyOf": [of_shape(plain), of_section(section)] }))
+        }
         Shape::Sections(section) => {
             object(json!({ "type": "array", "items": of_section(section), "minItems": 1 }))
         }

@@ -147,7 +147,7 @@ pub(super) fn of_file(document: &Document, value: &Value) -> Option<Complaint> {
 
 /// A number outside its range.
 pub(super) fn out_of_range(key: &Key, shown: &str) -> Complaint {
-    let range = match key.shape {
+    let range = match key.shape.plain() {
         Shape::Integer { minimum, maximum } => format!("a whole number from {minimum} to {maximum}"),
         Shape::Seconds { maximum } => format!("a number of seconds from {MIN_SECONDS} to {maximum}"),
         _ => "a number".to_owned(),

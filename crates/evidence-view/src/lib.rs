@@ -5,16 +5,19 @@
 //! knows no network, clock, database or HTML, opens no file and starts no thread.
 
 mod artifacts;
+pub mod chain;
 mod check_page;
 mod check_query;
 mod check_table;
 mod checks;
 mod comparison;
 pub mod csv;
+pub mod diff;
 pub mod difference;
 mod filter;
 mod findings;
 mod glob;
+pub mod history;
 mod json;
 mod overview;
 mod read;

@@ -113,6 +113,7 @@ pub fn observed(
         schema_version: SCHEMA_VERSION.to_string(),
         framework: config.framework.id.to_string(),
         organization: organization.to_string(),
+        cadence: config.cadence,
         tool: tool(),
         sources: source_scopes(config, env, screen),
         rules: rules.collect(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use evidence_view::history::Day;
 
 use crate::exit::Exit;
 use crate::source::github::names::EXAMPLE_ORGANIZATION;
@@ -46,6 +47,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Verify a bundle, then draw a sample that anyone can reproduce from the same seed.
     Sample(SampleArgs),
+    /// Verify two bundles, then print how the second differs from the first.
+    Diff(DiffArgs),
+    /// Verify the bundles of a period, then print what was covered, what failed and for how long, and what changed.
+    History(HistoryArgs),
     /// Check a file of waivers, or list the waivers of a bundle: failures that management accepts.
     Waivers(WaiversArgs),
     /// Write the verifier page: one HTML file that verifies bundles offline in a browser.
@@ -109,12 +114,15 @@ pub struct CollectArgs {
 #[derive(Debug, Args)]
 #[command(after_help = trust_help!())]
 pub struct VerifyArgs {
-    /// The bundle.
-    #[arg(value_name = "BUNDLE")]
-    pub bundle: PathBuf,
+    /// The bundles: files, and folders with bundles, without their subfolders.
+    #[arg(value_name = "BUNDLE", required = true)]
+    pub bundles: Vec<PathBuf>,
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
+    /// Check that the bundles form a row, in which each follows the one that it names: order, gaps, forks, missing bundles.
+    #[arg(long)]
+    pub chain: bool,
     /// Refuse a bundle if one of its checks cannot be judged again, because this program does not know its rule.
     #[arg(long)]
     pub require_judgement: bool,
@@ -122,10 +130,10 @@ pub struct VerifyArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["fingerprint", "expect_org", "max_age", "require_judgement", "json", "verbose"]
+        conflicts_with_all = ["fingerprint", "expect_org", "max_age", "require_judgement", "json", "verbose", "chain"]
     )]
     pub signature: Option<PathBuf>,
-    /// Print one JSON object.
+    /// Print one JSON object; of several bundles, one with the list `bundles`.
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub json: bool,
     /// Print only why the bundle is not verified, on standard error.
@@ -187,9 +195,9 @@ pub struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = trust_help!())]
 pub struct ShowArgs {
-    /// The bundle.
-    #[arg(value_name = "BUNDLE")]
-    pub bundle: PathBuf,
+    /// The bundles: files, and folders with bundles, without their subfolders.
+    #[arg(value_name = "BUNDLE", required = true)]
+    pub bundles: Vec<PathBuf>,
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
@@ -295,15 +303,22 @@ pub struct CheckFilterArgs {
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "The order is the hex SHA-256 of SEED:IDENTITY, smallest first. The identity of a check is \
-     control|source|rule|subject, that of a member of the population source|kind|name. \
+     control|source|rule|subject, that of a member of the population source|kind|name, that of a \
+     day YYYY-MM-DD. \
      docs/sampling.md shows how to draw the same sample with sha256sum and sort. Let the auditor \
      choose the seed after the bundle is made.\n\n",
     trust_help!()
 ))]
 pub struct SampleArgs {
-    /// The bundle.
-    #[arg(value_name = "BUNDLE")]
-    pub bundle: PathBuf,
+    /// The bundles: files, and folders with bundles, without their subfolders.
+    #[arg(value_name = "BUNDLE", required_unless_present = "from_date")]
+    pub bundles: Vec<PathBuf>,
+    /// The first day, YYYY-MM-DD; with --from days.
+    #[arg(long, value_name = "DAY", value_parser = day, requires = "to_date")]
+    pub from_date: Option<Day>,
+    /// The last day, YYYY-MM-DD; with --from days.
+    #[arg(long, value_name = "DAY", value_parser = day, requires = "from_date")]
+    pub to_date: Option<Day>,
     /// What to draw from.
     #[arg(long, value_enum, value_name = "LIST")]
     pub from: SampleFrom,
@@ -330,6 +345,83 @@ pub struct SampleArgs {
     pub format: SampleFormat,
 }
 
+/// `evidence diff`
+#[derive(Debug, Args)]
+#[command(after_help = trust_help!())]
+pub struct DiffArgs {
+    /// The first bundle.
+    #[arg(value_name = "FROM")]
+    pub from: PathBuf,
+    /// The second bundle.
+    #[arg(value_name = "TO")]
+    pub to: PathBuf,
+    /// Whom to trust, and what the bundles must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// How to print.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
+    /// Print one JSON object.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// End with exit code 8 if there is such a check; may be repeated.
+    #[arg(long, value_enum, value_name = "CLASS")]
+    pub fail_on: Vec<DiffersOn>,
+}
+
+/// How differences are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For a terminal
+    Text,
+    /// Tables for a ticket or a wiki
+    Markdown,
+}
+
+/// What `--fail-on` of `diff` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffersOn {
+    /// A check passed and fails
+    Regression,
+    /// A check can no longer be verified
+    LostSight,
+    /// Any check differs
+    Any,
+}
+
+/// `evidence history`
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "Days are those of UTC, both ends included. Bundles outside the period are not looked at. The same bundles give the \
+     same output in any order.\n\n",
+    trust_help!()
+))]
+pub struct HistoryArgs {
+    /// The bundles: files, and folders with bundles, without their subfolders.
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The first day, YYYY-MM-DD [default: that of the first bundle]
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub from: Option<Day>,
+    /// The last day, YYYY-MM-DD [default: that of the last bundle]
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub to: Option<Day>,
+    /// Whom to trust, and which organization is meant.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Also write period.html, days.csv, failures.csv, population.csv, events.csv and inputs.csv into this folder.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+}
+
+/// A day on the command line.
+fn day(text: &str) -> Result<Day, String> {
+    Day::parse(text).ok_or_else(|| "not a day; write it as 2026-01-31".to_string())
+}
+
 /// What a sample is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SampleFrom {
@@ -337,6 +429,8 @@ pub enum SampleFrom {
     Checks,
     /// Everything that was found, in scope or not: derived/population.json
     Population,
+    /// The days from --from-date to --to-date, with or without a bundle
+    Days,
 }
 
 /// How a sample is printed.

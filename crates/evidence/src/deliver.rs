@@ -38,6 +38,8 @@ pub struct Delivered {
     pub signature: Option<PathBuf>,
     /// Its id, read back from the manifest.
     pub bundle_id: String,
+    /// The SHA-256 of its list of checksums, in hex.
+    pub checksums_sha256: String,
 }
 
 /// The output directory. Dropping it removes a directory that was created for this run and is still empty.
@@ -126,7 +128,7 @@ impl Delivery<'_> {
             let (file, bytes) = self.write(&reader, &bundle)?;
             // Frees its lists before the verification builds lists of the same length.
             drop(bundle);
-            let (bundle_id, digest) = self.verify(file.as_file())?;
+            let (bundle_id, checksums_sha256, digest) = self.verify(file.as_file())?;
             let signed = match signature {
                 Some(path) => Some((self.sign(digest)?, path)),
                 None => None,
@@ -138,7 +140,7 @@ impl Delivery<'_> {
                     continue;
                 }
                 let signature = signed.map(|(_, path)| path);
-                return Ok(Delivered { path, bytes, signature, bundle_id });
+                return Ok(Delivered { path, bytes, signature, bundle_id, checksums_sha256 });
             }
             file.as_file().sync_all().map_err(|source| self.failed(source))?;
             if let Some(exit) = self.interrupt.raised() {
@@ -158,7 +160,7 @@ impl Delivery<'_> {
                     // directory that cannot be opened for syncing (mode 0300) is not an error.
                     let _ = file::sync_directory(self.directory);
                     let signature = signature.and_then(|mut named| named.0.take());
-                    return Ok(Delivered { path, bytes, signature, bundle_id });
+                    return Ok(Delivered { path, bytes, signature, bundle_id, checksums_sha256 });
                 }
                 // Another run took the name within the same second.
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -190,8 +192,8 @@ impl Delivery<'_> {
     }
 
     /// Reads the file back as `evidence verify` does, but for the judgement. Returns the
-    /// bundle's id, and the digest for the detached signature.
-    fn verify(&self, mut file: &File) -> Result<(String, ArchiveDigest), Error> {
+    /// bundle's id, the digest of its list, and the digest for the detached signature.
+    fn verify(&self, mut file: &File) -> Result<(String, String, ArchiveDigest), Error> {
         file.rewind().map_err(|error| Error::SelfVerification(Failure::CannotJudge(error)))?;
         let mut trust = TrustRoot::new();
         trust.add_key("your own signing key", self.key.public_key());
@@ -209,7 +211,7 @@ impl Delivery<'_> {
             UntrustedBundle::new(written).verify(&trust, &expectations, &limits)
         };
         let bundle = bundle.map_err(Error::SelfVerification)?;
-        Ok((bundle.manifest.bundle_id, digested.digest))
+        Ok((bundle.manifest.bundle_id, hex::encode(bundle.checksums_sha256), digested.digest))
     }
 
     /// The detached signature, complete and synced to disk, but not yet named.
@@ -279,7 +281,7 @@ impl Read for Digested<'_> {
 }
 
 /// `evidence-bundle-YYYYMMDD-HHMMSS.tar.gz.sig`
-fn signature_path(bundle: &Path) -> PathBuf {
+pub(crate) fn signature_path(bundle: &Path) -> PathBuf {
     let mut name = bundle.as_os_str().to_os_string();
     name.push(detached::SUFFIX);
     PathBuf::from(name)

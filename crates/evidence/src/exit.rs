@@ -84,8 +84,8 @@ impl Exit {
                 "The command did everything you asked for. For `collect`: the bundle is written and complete."
             }
             Exit::Configuration => {
-                "The command line, the configuration or the signing key is invalid; or `verify`, `show`, `sample` or \
-                 `report` reached no verdict."
+                "The command line, the configuration or the signing key is invalid; or a command that verifies \
+                 bundles reached no verdict."
             }
             Exit::Connection => {
                 "A credential is not set, or a host did not accept the connection test. For `collect` with several \
@@ -102,11 +102,12 @@ impl Exit {
                  that exists is kept."
             }
             Exit::NotVerified => {
-                "`verify`, `show`, `sample`, `report`: the bundle, or with `--signature` the file, is not what a trusted \
-                 key signed, or does not meet your expectations."
+                "A command that verifies bundles: a bundle, or with `--signature` the file, is not what a trusted key \
+                 signed, or does not meet your expectations. With `--chain`: or a bundle is missing or in the wrong place."
             }
             Exit::Differs => {
-                "Differs, or a gate given by `--fail-on` is not met. Only with that option; the codes 1 to 7 take precedence."
+                "`diff`: the bundles differ in what `--fail-on` names. `collect`, `show`: the gate given by `--fail-on` is not \
+                 met. Only with that option; the codes 1 to 7 take precedence."
             }
             Exit::Interrupted => "Ctrl-C (SIGINT); on Windows also Ctrl-Break.",
             Exit::Terminated => "SIGTERM; on Windows a closed console window.",

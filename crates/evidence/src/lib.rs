@@ -32,6 +32,7 @@ pub mod platform;
 mod previous;
 mod refusals;
 pub mod report;
+mod retention;
 pub mod signing;
 pub mod source;
 pub mod spool;

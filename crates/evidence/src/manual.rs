@@ -24,7 +24,7 @@ pub struct Example {
 }
 
 /// The commands that trust keys.
-const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "waivers", "upload"];
+const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "diff", "history", "waivers", "upload"];
 const COLLECT: &[&str] = &["collect"];
 const SENDING: &[&str] = &["collect", "upload"];
 /// Every command.
@@ -34,6 +34,8 @@ pub const EVERY: &[&str] = &[
     "show",
     "report",
     "sample",
+    "diff",
+    "history",
     "waivers",
     "verifier",
     "upload",
@@ -142,7 +144,7 @@ pub const FILES: &[Entry] = &[
     },
     Entry {
         name: "./evidence-signing-key.pub.pem",
-        commands: &["init", "keygen", "verify", "show", "report", "sample"],
+        commands: &["init", "keygen", "verify", "show", "report", "sample", "diff", "history"],
         text: "The public key. Give it to those who verify your bundles through a separate channel.",
     },
     Entry {
@@ -207,6 +209,10 @@ pub fn examples(command: &str) -> &'static [Example] {
                         "evidence verify --public-key acme.pub.pem --expect-org acme --max-age 7d bundle.tar.gz",
                     ),
                     example(
+                        "Verify every bundle of a folder, and that none is missing in between.",
+                        "evidence verify --public-key acme.pub.pem --chain evidence-bundles",
+                    ),
+                    example(
                         "Check the signature of a release.",
                         "evidence verify --public-key release.pub.pem --signature SHA256SUMS.sig SHA256SUMS",
                     ),
@@ -237,11 +243,47 @@ pub fn examples(command: &str) -> &'static [Example] {
         }
         "sample" => {
             const {
-                &[example(
-                    "Draw 25 repositories in scope.",
-                    "evidence sample --public-key acme.pub.pem --from population --kind repository --in-scope --count 25 \
+                &[
+                    example(
+                        "Draw 25 repositories in scope.",
+                        "evidence sample --public-key acme.pub.pem --from population --kind repository --in-scope --count 25 \
                  --seed 'audit 2026' bundle.tar.gz",
-                )]
+                    ),
+                    example(
+                        "Draw 25 days of a year, with the bundles of each.",
+                        "evidence sample --public-key acme.pub.pem --from days --from-date 2026-01-01 --to-date 2026-12-31 \
+                 --count 25 --seed 'audit 2026' evidence-bundles",
+                    ),
+                ]
+            }
+        }
+        "diff" => {
+            const {
+                &[
+                    example(
+                        "Print what changed from one bundle to the next.",
+                        "evidence diff --public-key acme.pub.pem monday.tar.gz tuesday.tar.gz",
+                    ),
+                    example(
+                        "Fail a job if a check that passed fails.",
+                        "evidence diff --public-key acme.pub.pem --fail-on regression monday.tar.gz tuesday.tar.gz",
+                    ),
+                ]
+            }
+        }
+        "history" => {
+            const {
+                &[
+                    example(
+                        "Print what the bundles of a folder show of the first quarter.",
+                        "evidence history --public-key acme.pub.pem --from 2026-01-01 --to 2026-03-31 evidence-bundles",
+                    ),
+                    example(
+                        "Write the page and the tables of a year.",
+                        "evidence history --public-key acme.pub.pem --from 2026-01-01 --to 2026-12-31 --output period \
+                 evidence-bundles",
+                    ),
+                ]
             }
         }
         "verifier" => {
@@ -294,8 +336,8 @@ pub fn examples(command: &str) -> &'static [Example] {
 pub fn exits(command: &str) -> Vec<Exit> {
     let only: &[Exit] = match command {
         "" | "collect" => &Exit::ALL,
-        "show" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
-        "verify" | "report" | "sample" | "waivers" => {
+        "show" | "diff" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
+        "verify" | "report" | "sample" | "history" | "waivers" => {
             &[Exit::Success, Exit::Configuration, Exit::NotVerified]
         }
         "upload" => &[

@@ -6,14 +6,14 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::document::Previous;
-use evidence_bundle::read::{Expectations, Failure, Limits, ManifestHead, UntrustedBundle};
+use evidence_bundle::read::{Expectations, Failure, Limits, ManifestHead, UntrustedBundle, VerifiedBundle};
 use evidence_bundle::trust::TrustRoot;
 use evidence_os::input;
 use evidence_view::difference::{Snapshot, difference};
 use evidence_view::{Row, Since, Sink, read};
 
 /// What the name of a bundle ends with.
-const SUFFIX: &str = ".tar.gz";
+pub(crate) const SUFFIX: &str = ".tar.gz";
 
 /// Which bundles can come before a new one.
 pub(crate) struct Series<'a> {
@@ -43,26 +43,39 @@ impl Series<'_> {
     ///
     /// By a clock that was set back, the newest can be newer than the bundle that names it. That is how a reader notices.
     pub(crate) fn newest(&self) -> Option<PreviousBundle> {
+        let before = |head: &ManifestHead| self.fixed_time.is_none_or(|time| head.created_at < time);
+        let mut others = self.candidates()?.into_iter().filter(|(head, _)| before(head));
+        // What a head says is signed only if the rest of the bundle verifies too.
+        others.find_map(|(_, path)| {
+            let bundle = self.verified(&path)?;
+            let checksums_sha256 = hex::encode(bundle.checksums_sha256);
+            let record = Previous { bundle_id: bundle.manifest.bundle_id, checksums_sha256 };
+            Some(PreviousBundle { path, record })
+        })
+    }
+
+    /// Every bundle of the series that verifies, the newest first.
+    pub(crate) fn all(&self) -> Vec<(PathBuf, VerifiedBundle)> {
+        let candidates = self.candidates().into_iter().flatten();
+        candidates.filter_map(|(_, path)| Some((self.verified(&path)?, path))).map(|(a, b)| (b, a)).collect()
+    }
+
+    /// What may be a bundle of the series, the newest first.
+    fn candidates(&self) -> Option<Vec<(ManifestHead, PathBuf)>> {
         let mut others: Vec<(ManifestHead, PathBuf)> = fs::read_dir(self.directory)
             .ok()?
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.to_string_lossy().ends_with(SUFFIX))
             .filter_map(|path| Some((head(&path, self.trust)?, path)))
             .filter(|(head, _)| head.organization == self.organization && head.framework == self.framework)
-            .filter(|(head, _)| self.fixed_time.is_none_or(|time| head.created_at < time))
             .collect();
         others.sort_by_cached_key(|(head, _)| Reverse((head.created_at, head.bundle_id.clone())));
-        // What a head says is signed only if the rest of the bundle verifies too.
-        others.into_iter().find_map(|(_, path)| {
-            let limits = Limits::default();
-            let bundle = UntrustedBundle::new(contents(&path).ok()?);
-            let bundle = bundle.verify(self.trust, &Expectations::default(), &limits).ok()?;
-            let checksums_sha256 = hex::encode(bundle.checksums_sha256);
-            Some(PreviousBundle {
-                path,
-                record: Previous { bundle_id: bundle.manifest.bundle_id, checksums_sha256 },
-            })
-        })
+        Some(others)
+    }
+
+    fn verified(&self, path: &Path) -> Option<VerifiedBundle> {
+        let bundle = UntrustedBundle::new(contents(path).ok()?);
+        bundle.verify(self.trust, &Expectations::default(), &Limits::default()).ok()
     }
 }
 

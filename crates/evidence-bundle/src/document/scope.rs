@@ -1,6 +1,7 @@
 //! `derived/scope.json`: what decided what was collected and how it was judged.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,9 @@ pub struct ScopeRecord {
     pub framework: String,
     /// The organization that the evidence is about.
     pub organization: String,
+    /// How often a bundle is expected, if the configuration says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cadence: Option<Cadence>,
     /// The program that collected and judged.
     #[serde(deserialize_with = "crate::json::object")]
     pub tool: ToolRecord,
@@ -28,6 +32,36 @@ pub struct ScopeRecord {
     /// Each rule that was applied.
     #[serde(deserialize_with = "crate::json::objects")]
     pub rules: Vec<RuleRecord>,
+}
+
+/// How often a bundle is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cadence {
+    /// On every day, in UTC.
+    Daily,
+    /// In every seven days.
+    Weekly,
+    /// In every so many hours.
+    Hours(u32),
+}
+
+impl Cadence {
+    /// In words, as in "expected daily".
+    pub fn words(self) -> String {
+        match self {
+            Cadence::Daily => "daily".to_owned(),
+            Cadence::Weekly => "weekly".to_owned(),
+            Cadence::Hours(1) => "every hour".to_owned(),
+            Cadence::Hours(hours) => format!("every {hours} hours"),
+        }
+    }
+}
+
+impl fmt::Display for Cadence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words())
+    }
 }
 
 /// What decided what a source was asked for.

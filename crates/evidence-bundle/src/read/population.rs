@@ -10,8 +10,8 @@ use super::reason::Reason;
 use super::sink::Row;
 use super::stream::{Json, Stop};
 use crate::document::{
-    AskedRecord, Member, ObservationRecord, Outcome, RuleRecord, Scope, ScopeRecord, SourcePopulation,
-    SourceRun, SourceScope, ToolRecord,
+    AskedRecord, Cadence, Member, ObservationRecord, Outcome, RuleRecord, Scope, ScopeRecord,
+    SourcePopulation, SourceRun, SourceScope, ToolRecord,
 };
 use crate::json::Object;
 
@@ -201,10 +201,12 @@ impl Derived<'_> {
     ) -> Result<(), Stop> {
         let (mut framework, mut organization, mut tool) = (None, None, None);
         let (mut sources, mut rules) = (None, None);
+        let mut cadence: Option<Cadence> = None;
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
             "organization" => json.once(&mut organization, name),
+            "cadence" => json.once(&mut cadence, name),
             "tool" => json.once(&mut tool, name),
             "sources" => json.once(&mut sources, name),
             "rules" => json.once(&mut rules, name),
@@ -216,7 +218,7 @@ impl Derived<'_> {
         let sources: Vec<SourceScope> = Object::all(self.there(sources, "sources")?);
         let rules: Vec<RuleRecord> = Object::all(self.there(rules, "rules")?);
         let schema_version = version.clone().unwrap_or_default();
-        let scope = ScopeRecord { schema_version, framework, organization, tool, sources, rules };
+        let scope = ScopeRecord { schema_version, framework, organization, cadence, tool, sources, rules };
         json.pass(Row::Scope(&scope))?;
         let ScopeRecord { framework, organization, tool, sources, rules, .. } = scope;
         names::within(self.path, rules.iter().map(|rule| &rule.code))?;

@@ -153,6 +153,7 @@ pub fn scope(controls: &[String]) -> ScopeRecord {
         not_checked: "who has a second factor".to_owned(),
     };
     ScopeRecord {
+        cadence: None,
         schema_version: "1.0".to_owned(),
         framework: "soc2_type1".to_owned(),
         organization: "acme".to_owned(),

@@ -18,7 +18,7 @@ impl Decoder<'_, '_> {
             let path = path::join(&fields.path, key.name);
             return Some(Placed { value: text.to_owned(), place: Place::Nowhere, path });
         };
-        let Shape::Text(format) = key.shape else { return None };
+        let Shape::Text(format) = key.shape.plain() else { return None };
         self.text_at(key, format, &entry.value, place_of(entry), path)
     }
 
@@ -100,7 +100,7 @@ impl Decoder<'_, '_> {
 
     /// A whole number.
     pub fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
-        let Shape::Integer { minimum, maximum } = key.shape else { return None };
+        let Shape::Integer { minimum, maximum } = key.shape.plain() else { return None };
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
             return T::try_from(value).ok();

@@ -26,6 +26,7 @@ use crate::interrupt::Interrupt;
 use crate::origin::Origin;
 use crate::previous::{self, Series};
 use crate::report::{Event, Quiet, Reporter, Terminal};
+use crate::retention;
 use crate::signing::{self, LoadedKey};
 use crate::source::github;
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
@@ -210,8 +211,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     let key = signing.key.public_key();
     let next = next(&delivered.path, &config.path, &config.bundle.signing, &key, env);
-    let previous = previous.filter(|_| !args.quiet);
-    let since = previous.and_then(|previous| previous::since(&previous, &delivered.path, &trust));
+    let shown = previous.filter(|_| !args.quiet);
+    let since = shown.and_then(|previous| previous::since(&previous, &delivered.path, &trust));
     reporter.event(Event::Judged {
         scopes: &collection.populations,
         results: &results,
@@ -224,6 +225,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         path: &delivered.path,
         signature: delivered.signature.as_deref(),
         bundle_id: &delivered.bundle_id,
+        checksums_sha256: &delivered.checksums_sha256,
         bytes: delivered.bytes,
         artifacts: saturating_u64(artifacts),
         controls: &controls,
@@ -236,7 +238,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         Exit::Success => gate(args, &results, accepted.as_ref(), &*reporter),
         exit => exit,
     };
-    let Some(target) = upload else { return Ok(exit) };
+    // Only a run that ends with 0 replaces older bundles.
+    let keep = config.bundle.keep.filter(|_| exit == Exit::Success);
+    let prune = || keep.into_iter().for_each(|keep| retention::prune(&series, keep, &*reporter));
+    let Some(target) = upload else {
+        prune();
+        return Ok(exit);
+    };
 
     // 7. Upload, if requested.
     let new = upload::NewBundle {
@@ -246,6 +254,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         again: next.upload,
     };
     upload::collected(&target, &new, &uploading)?;
+    prune();
     Ok(exit)
 }
 

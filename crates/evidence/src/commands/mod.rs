@@ -1,6 +1,11 @@
 //! One file per command. A command connects the stages and owns what it prints to stdout.
 
+mod bundles;
+mod chain;
 mod collect;
+mod diff;
+mod failure;
+mod history;
 mod init;
 mod keygen;
 mod next;
@@ -16,12 +21,9 @@ mod verify;
 mod waivers;
 
 use crate::cli::{Cli, Command};
-use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::report::style::{CYAN, RED};
-use evidence_text::{Safe, safe};
 
 /// Runs the command, prints its error and returns the exit code.
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
@@ -34,6 +36,8 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Show(args) => show::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Sample(args) => sample::run(&args, env),
+        Command::Diff(args) => diff::run(&args, env),
+        Command::History(args) => history::run(&args, env),
         Command::Waivers(args) => waivers::run(&args.command, env),
         Command::Verifier(args) => verifier::run(&args),
         Command::Upload(args) => upload::run(&args, env),
@@ -51,33 +55,8 @@ pub fn report(outcome: Result<Exit, Error>) -> Exit {
     match outcome {
         Ok(exit) => exit,
         Err(error) => {
-            print_error(&error);
+            failure::print_error(&error);
             error.exit()
         }
     }
-}
-
-fn print_error(error: &Error) {
-    if error.is_reported() {
-        return;
-    }
-    let red = RED.bold();
-    let mut text = Safe::default();
-    if let Error::Config(config) = error {
-        // The configuration's problems have their own layout.
-        let color = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-        // Its parts were made safe where the file was read.
-        text.push(&Safe::already(config.render_within(color, console::stderr_width())).trimmed());
-        text.push(&"\n".into());
-    } else {
-        // The error may quote a host, and a host may quote a secret.
-        let clean = |text: &str| Safe::lines(&evidence_screen::shared().redact(text));
-        for (message, help) in error.failures() {
-            text.push(&safe!("{red}error{red:#}: {}\n", clean(&message); red));
-            for line in help {
-                text.push(&safe!("  {CYAN}help{CYAN:#}: {}\n", clean(&line); CYAN));
-            }
-        }
-    }
-    console::note(&text);
 }

@@ -19,6 +19,13 @@ use crate::exit::Exit;
 use crate::manual;
 use crate::report::style::{BOLD, GREEN, YELLOW};
 
+/// Prints text to standard output, and says if that fails.
+pub(super) fn printed(text: &Safe) -> io::Result<()> {
+    let mut out = console::stdout();
+    out.put(text)?;
+    out.flush()
+}
+
 /// Prints a JSON Schema.
 pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {
     let schema = match of {

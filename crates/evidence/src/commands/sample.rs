@@ -3,19 +3,22 @@
 //! The sample is drawn while the bundle is verified, and printed only after the last byte was.
 
 mod csv;
+mod days;
 mod json;
 mod rows;
 mod text;
 
 use std::io::{self, BufReader};
+use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits};
 use evidence_os::input;
 use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Seed, read};
 
 use self::rows::Rows;
+use super::bundles;
 use super::print::{note_empty, unwritable};
-use super::show::{filter, unknown_name};
+use super::show::{filter, one_table, print_name, unknown_name};
 use super::trust::{Terms, terms};
 use super::verify;
 use crate::cli::{CheckFilterArgs, SampleArgs, SampleFormat, SampleFrom};
@@ -33,28 +36,48 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
         let list = match args.from {
             SampleFrom::Checks => "checks",
             SampleFrom::Population => "population",
+            SampleFrom::Days => "days",
         };
         return Err(Error::Usage {
             message: format!("{option} does not apply to --from {list}"),
             help: "`evidence sample --help` lists the filters of each list".to_string(),
         });
     }
-    let Terms { trust, expectations } = terms(&args.trust, env)?;
+    let terms = terms(&args.trust, env)?;
+    if args.from == SampleFrom::Days {
+        return days::run(args, seed, &terms);
+    }
+    let named = bundles::named(&args.bundles)?;
+    if !named.is_one && args.format == SampleFormat::Csv {
+        return Err(one_table());
+    }
+    let as_text = !named.is_one && args.format == SampleFormat::Text;
+    bundles::each(&named, args.format == SampleFormat::Json, |path| {
+        if as_text {
+            print_name(path);
+        }
+        one(args, path, seed.clone(), &terms)
+    })
+}
+
+/// Draws from one bundle.
+fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &Terms) -> Result<Exit, Error> {
+    let Terms { trust, expectations } = terms;
     let count = usize::try_from(args.count).unwrap_or(usize::MAX);
-    let outcome = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
+    let outcome = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let limits = Limits::default();
         match args.from {
             SampleFrom::Checks => {
                 let draw = EachCheck::new(CheckDraw::new(Draw::new(seed, count), filter(&args.filter)));
-                let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
+                let (bundle, drawn) = read(bundle, trust, expectations, &limits, draw)?;
                 let unknown = drawn.sink.unknown(&bundle.sources);
                 let rows = drawn.known.then(|| Rows::Checks(drawn.sink.draw.finish()));
                 Ok((bundle, rows, unknown))
             }
-            SampleFrom::Population => {
+            SampleFrom::Population | SampleFrom::Days => {
                 let draw = MemberDraw::new(Draw::new(seed, count), member_filter(args));
-                let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
+                let (bundle, drawn) = read(bundle, trust, expectations, &limits, draw)?;
                 let unknown = filter(&args.filter).unknown(&[], &bundle.sources);
                 let rows = Some(Rows::Population(drawn.draw.finish()));
                 Ok((bundle, rows, unknown))
@@ -64,7 +87,7 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
     let (bundle, rows, unknown) = match outcome {
         Ok(drawn) => drawn,
         Err(failure) => {
-            verify::print_failure(&args.bundle, "sample", &failure, args.format == SampleFormat::Json);
+            verify::print_failure(path, "sample", &failure, args.format == SampleFormat::Json);
             return Err(verify::error(&failure));
         }
     };
@@ -92,15 +115,20 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
 
 /// A filter that was given but belongs to the other list.
 fn foreign_option(args: &SampleArgs) -> Option<&'static str> {
-    let CheckFilterArgs { status, control, criterion, rule, .. } = &args.filter;
+    let CheckFilterArgs { status, control, criterion, rule, source, subject } = &args.filter;
+    let of_members = vec![("--kind", !args.kind.is_empty()), ("--in-scope", args.in_scope)];
+    let of_checks = vec![
+        ("--status", !status.is_empty()),
+        ("--control", !control.is_empty()),
+        ("--criterion", !criterion.is_empty()),
+        ("--rule", !rule.is_empty()),
+    ];
+    let of_both = vec![("--source", !source.is_empty()), ("--subject", !subject.is_empty())];
+    let of_days = vec![("--from-date", args.from_date.is_some())];
     let given = match args.from {
-        SampleFrom::Checks => vec![("--kind", !args.kind.is_empty()), ("--in-scope", args.in_scope)],
-        SampleFrom::Population => vec![
-            ("--status", !status.is_empty()),
-            ("--control", !control.is_empty()),
-            ("--criterion", !criterion.is_empty()),
-            ("--rule", !rule.is_empty()),
-        ],
+        SampleFrom::Checks => [of_members, of_days].concat(),
+        SampleFrom::Population => [of_checks, of_days].concat(),
+        SampleFrom::Days => [of_members, of_checks, of_both].concat(),
     };
     given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
 }

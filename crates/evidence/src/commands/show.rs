@@ -9,8 +9,11 @@ mod row;
 mod table;
 mod text;
 
+pub(super) use markdown::plain;
+
 use std::collections::HashSet;
 use std::io::{self, BufReader};
+use std::path::Path;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Hint};
@@ -25,6 +28,7 @@ use evidence_view::{
 };
 
 use self::row::{Control, Row, Summary};
+use super::bundles;
 use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
@@ -36,22 +40,52 @@ use crate::exit::Exit;
 use crate::finding::FindingKey;
 use crate::finding::group::Findings;
 use crate::hint;
+use crate::report::style::BOLD;
 use crate::waivers::Gate;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
-    let Terms { trust, expectations } = terms(&args.trust, env)?;
-    let shown = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
+    let terms = terms(&args.trust, env)?;
+    let named = bundles::named(&args.bundles)?;
+    if !named.is_one && args.format == ShowFormat::Csv {
+        return Err(one_table());
+    }
+    let as_text = !named.is_one && args.format == ShowFormat::Text;
+    bundles::each(&named, args.format == ShowFormat::Json, |path| {
+        if as_text {
+            print_name(path);
+        }
+        one(args, path, &terms)
+    })
+}
+
+/// Several bundles would be several tables, each with a heading.
+pub(super) fn one_table() -> Error {
+    Error::Usage {
+        message: "--format csv prints the table of one bundle".to_string(),
+        help: "run the command once for each bundle, or use --format json".to_string(),
+    }
+}
+
+/// Prints which of several bundles follows.
+pub(super) fn print_name(path: &Path) {
+    console::print(&safe!("\n{BOLD}{}{BOLD:#}\n", verify::file_name(path); BOLD));
+}
+
+/// Shows one bundle.
+fn one(args: &ShowArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
+    let Terms { trust, expectations } = terms;
+    let shown = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let listing = Listing::new(args).map_err(Failure::CannotJudge)?;
         let reader = Reader { checks: EachCheck::new(listing), waivers: WaiversReader::default() };
-        read(bundle, &trust, &expectations, &Limits::default(), reader)
+        read(bundle, trust, expectations, &Limits::default(), reader)
     });
     let (bundle, Reader { checks, waivers }) = match shown {
         Ok(read) => read,
         Err(failure) => {
             let asks_for_json = args.format == ShowFormat::Json;
-            verify::print_failure(&args.bundle, "show", &failure, asks_for_json);
+            verify::print_failure(path, "show", &failure, asks_for_json);
             return Err(verify::error(&failure));
         }
     };

@@ -31,7 +31,13 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
             help: "name the signer's public key with --public-key".to_string(),
         });
     }
-    let message = read(&args.bundle)?;
+    let [file] = args.bundles.as_slice() else {
+        return Err(Error::Usage {
+            message: "--signature checks one file".to_string(),
+            help: "run the command once for each file".to_string(),
+        });
+    };
+    let message = read(file)?;
     let bytes = read(signature)?;
     let signature = bytes.as_slice().try_into().map_err(|_| Error::Usage {
         message: format!("{} is not an Ed25519 signature of 64 bytes", shown(signature)),
@@ -40,7 +46,7 @@ pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit
     let now = env.clock.now().as_second();
     let signer =
         trust.keys().iter().find(|entry| entry.is_valid_at(now) && entry.key.verifies(&message, &signature));
-    let name = file_name(&args.bundle);
+    let name = file_name(file);
     let revoked = signer.and_then(|entry| trust.revocation(&entry.key));
     let signer = signer.filter(|_| revoked.is_none());
     let text = match signer {

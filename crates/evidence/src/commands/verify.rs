@@ -4,15 +4,19 @@
 //! trust root from outside the bundle.
 
 use std::io::{self, BufReader, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evidence_bundle::read::{Expectations, Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Chain;
 use evidence_os::input;
 use evidence_os::shell;
-use evidence_text::{Safe, safe};
+use evidence_text::shown::{counted, thousands};
+use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::verdict::{COMPLETE, Fact, Report, Tone, Verdict};
+use serde::Serialize;
 
+use super::bundles::{self, Worst};
+use super::chain;
 use super::print::json;
 use super::trust::{Terms, terms};
 use crate::cli::VerifyArgs;
@@ -28,9 +32,10 @@ pub(super) const RED: Style = style::RED.bold();
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
-    // 0. Load the trust root before reading the bundle.
-    let Terms { trust, expectations } = match terms(&args.trust, env) {
-        Ok(terms) => terms,
+    // 0. Load the trust root before reading a bundle.
+    let named = terms(&args.trust, env).and_then(|terms| Ok((terms, bundles::named(&args.bundles)?)));
+    let (terms, named) = match named {
+        Ok(named) => named,
         Err(error) => {
             // A program that asked for a verdict gets one, even if the bundle cannot be judged.
             if args.json {
@@ -39,25 +44,134 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
             return Err(error);
         }
     };
-    let verdict = match input::open(&args.bundle) {
-        Ok(file) => {
-            let bundle = BufReader::with_capacity(256 * 1024, file);
-            let expectations = Expectations { judgement: args.require_judgement, ..expectations };
-            evidence_rules::repeat::verify(bundle, &trust, &expectations, &Limits::default())
-        }
-        Err(error) => Err(Failure::CannotJudge(error)),
-    };
+    match named.paths.as_slice() {
+        [only] if named.is_one && !args.chain => one(args, only, &terms),
+        paths => several(args, paths, &terms),
+    }
+}
+
+/// Verifies one bundle.
+fn judged(args: &VerifyArgs, path: &Path, terms: &Terms) -> Result<VerifiedBundle, Failure> {
+    let file = input::open(path).map_err(Failure::CannotJudge)?;
+    let bundle = BufReader::with_capacity(256 * 1024, file);
+    let expectations = Expectations { judgement: args.require_judgement, ..terms.expectations.clone() };
+    evidence_rules::repeat::verify(bundle, &terms.trust, &expectations, &Limits::default())
+}
+
+fn one(args: &VerifyArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
+    let verdict = judged(args, path, terms);
     match &verdict {
-        Ok(bundle) => say(args, || verified_text(args, bundle), &Report::of(Ok(bundle))),
-        Err(Failure::CannotJudge(error)) => cannot_judge(&args.bundle, error, args.json),
+        Ok(bundle) => say(args, || verified_text(args, path, bundle), &Report::of(Ok(bundle))),
+        Err(Failure::CannotJudge(error)) => cannot_judge(path, error, args.json),
         Err(failure) => {
-            say(args, || failure_text(&args.bundle, "verify", failure), &Report::of(Err(failure)));
+            say(args, || failure_text(path, "verify", failure), &Report::of(Err(failure)));
             if args.quiet || !io::stdout().is_terminal() {
-                say_cause(&args.bundle, failure);
+                say_cause(path, failure);
             }
         }
     }
     verdict.map(|_| Exit::Success).map_err(|failure| error(&failure))
+}
+
+/// The verdicts on several bundles, for programs.
+#[derive(Serialize)]
+struct Reports<'a> {
+    bundles: Vec<NamedReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct NamedReport<'a> {
+    /// The path as it was given, or below the given folder.
+    file: String,
+    #[serde(flatten)]
+    report: Report<'a>,
+}
+
+/// Verifies several bundles: a row each, and the worst exit code.
+fn several(args: &VerifyArgs, paths: &[PathBuf], terms: &Terms) -> Result<Exit, Error> {
+    let verdicts = bundles::in_parallel(paths, |path| judged(args, path, terms));
+    let verdicts: Vec<(&PathBuf, Result<VerifiedBundle, Failure>)> = paths.iter().zip(verdicts).collect();
+    let mut worst = Worst::default();
+    for failure in verdicts.iter().filter_map(|(_, verdict)| verdict.as_ref().err()) {
+        worst.add(&error(failure));
+    }
+    if args.chain {
+        if !args.json && !args.quiet {
+            console::print(&rows(args, &verdicts));
+        }
+        say_causes(args, &verdicts);
+        let judged: Vec<chain::Judged<'_>> =
+            verdicts.iter().map(|(path, verdict)| (path.to_string_lossy().into_owned(), verdict)).collect();
+        return chain::print(&judged, args.json, args.quiet, worst.exit());
+    }
+    if args.json {
+        let bundles = verdicts.iter().map(|(path, verdict)| NamedReport {
+            file: path.to_string_lossy().into_owned(),
+            report: match verdict {
+                Err(Failure::CannotJudge(error)) => Report::not_judged(error.to_string()),
+                verdict => Report::of(verdict.as_ref()),
+            },
+        });
+        put(&document(&Reports { bundles: bundles.collect() }));
+    } else if !args.quiet {
+        console::print(&rows(args, &verdicts));
+    }
+    say_causes(args, &verdicts);
+    worst.exit()
+}
+
+/// Says on standard error which bundles are not verified.
+fn say_causes(args: &VerifyArgs, verdicts: &[(&PathBuf, Result<VerifiedBundle, Failure>)]) {
+    for (path, verdict) in verdicts {
+        match verdict {
+            Err(Failure::CannotJudge(error)) if args.json || args.quiet => cannot_judge(path, error, false),
+            Err(failure) if args.quiet || !io::stdout().is_terminal() => say_cause(path, failure),
+            _ => {}
+        }
+    }
+}
+
+/// A row for each bundle, and how many are verified.
+fn rows(args: &VerifyArgs, verdicts: &[(&PathBuf, Result<VerifiedBundle, Failure>)]) -> Safe {
+    let width =
+        verdicts.iter().map(|(path, _)| file_name(path).as_str().chars().count()).max().unwrap_or_default();
+    let mut text = Safe::default();
+    for (path, verdict) in verdicts {
+        match verdict {
+            Ok(bundle) if args.verbose => {
+                text.push(&verified_text(args, path, bundle));
+                text.push(&"\n".into());
+            }
+            _ => text.push(&row(path, verdict, width)),
+        }
+    }
+    let verified = verdicts.iter().filter(|(_, verdict)| verdict.is_ok()).count();
+    let all = counted(saturating_u64(verdicts.len()), "bundle", "bundles");
+    text.push(&safe!("{} of {all} verified\n", thousands(saturating_u64(verified)); all));
+    text
+}
+
+/// The file of a bundle, and the verdict in one line.
+pub(super) fn row(path: &Path, verdict: &Result<VerifiedBundle, Failure>, width: usize) -> Safe {
+    let name = file_name(path);
+    match verdict {
+        Ok(bundle) => {
+            let time = Safe::of(&evidence_bundle::time::format(bundle.created_at).unwrap_or_default());
+            let organization = Safe::of(&bundle.organization);
+            let complete = match bundle.complete {
+                true => Safe::default(),
+                false => safe!("  {YELLOW}incomplete{YELLOW:#}"; YELLOW),
+            };
+            safe!(
+                "{name:<width$}  {GREEN}VERIFIED{GREEN:#}  {time}  {organization}{complete}\n";
+                name, width = width, GREEN, time, organization, complete
+            )
+        }
+        Err(failure) => {
+            let headline = headline(&Verdict::of(Err(failure)));
+            safe!("{name:<width$}  {headline}"; name, width = width, headline)
+        }
+    }
 }
 
 /// The error of a command that needs a bundle signed by a trusted key. The failure is already printed.
@@ -96,7 +210,7 @@ fn put(text: &[u8]) {
 }
 
 /// Prints the verdict to stdout, as text or as JSON.
-fn say(args: &VerifyArgs, text: impl FnOnce() -> Safe, report: &Report<'_>) {
+fn say(args: &VerifyArgs, text: impl FnOnce() -> Safe, report: &impl Serialize) {
     if args.json {
         put(&document(report));
     } else if !args.quiet {
@@ -118,9 +232,9 @@ fn headline(verdict: &Verdict) -> Safe {
     safe!("{style}{}{style:#}{}\n", verdict.headline, Safe::of(&verdict.detail); style)
 }
 
-fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> Safe {
+fn verified_text(args: &VerifyArgs, path: &Path, bundle: &VerifiedBundle) -> Safe {
     let verdict = Verdict::of(Ok(bundle));
-    let mut text = safe!("{}\n", file_name(&args.bundle));
+    let mut text = safe!("{}\n", file_name(path));
     for Fact { label, checked, text: said } in &verdict.facts {
         let checked = if *checked { safe!("{GREEN}OK{GREEN:#}   "; GREEN) } else { Safe::default() };
         let help = if *label == COMPLETE { ": see `evidence show --status not_verifiable`" } else { "" };
@@ -173,7 +287,7 @@ fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
     console::note(&safe!("{RED}error{RED:#}: cannot read the bundle {path}: {detail}\n"; RED, path, detail));
 }
 
-fn document(report: &Report<'_>) -> Vec<u8> {
+fn document(report: &impl Serialize) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing plain strings and numbers into memory does not fail.
     let _ = json(&mut bytes, report);

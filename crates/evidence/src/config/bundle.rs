@@ -15,6 +15,17 @@ pub struct BundleConfig {
     pub max_size_bytes: u64,
     /// `bundle.detached_signature`: whether to write an OpenSSH signature over the archive next to it.
     pub detached_signature: bool,
+    /// `bundle.keep`
+    pub keep: Option<Keep>,
+}
+
+/// `bundle.keep`: which bundles of the series stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The newest.
+    Bundles(usize),
+    /// Those that are not older.
+    Days(u32),
 }
 
 /// `bundle.signing`
@@ -51,9 +62,25 @@ keys! {
         example "true", also &["detached", "sshsig", "ssh_signature"];
 }
 
+keys! {
+    KEEP = optional("keep",
+        Shape::OrSection { plain: &Shape::Integer { minimum: 1, maximum: 100_000 }, section: &KEEP_SECTION },
+        "How many bundles of the series stay in the output directory: a number, or those of a number of days. After a run that ends with code 0, older ones are removed.")
+        rule "nothing is removed without this key; only bundles of the same organization and framework that verify with the signing key or `trusted_keys` are removed, and never the one that the oldest remaining bundle follows",
+        example "30", also &["retention", "keep_bundles", "retain"];
+    DAYS = required("days", Shape::Integer { minimum: 1, maximum: 36_500 }, "The number of days.")
+        example "30", also &["day"];
+}
+
+/// `bundle.keep`, as a mapping
+static KEEP_SECTION: Section = Section::new("bundle.keep", "The bundles that stay, by age.", &[&DAYS]);
+
 /// `bundle`
-pub(super) static SECTION: Section =
-    Section::new("bundle", "The bundle the run creates.", &[&SIGNING, &MAX_SIZE_MB, &DETACHED_SIGNATURE]);
+pub(super) static SECTION: Section = Section::new(
+    "bundle",
+    "The bundle the run creates.",
+    &[&SIGNING, &MAX_SIZE_MB, &DETACHED_SIGNATURE, &KEEP],
+);
 
 keys! {
     PRIVATE_KEY_PATH = optional("private_key_path", PATH,
@@ -87,11 +114,25 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<B
     let signing = decoder.section(fields, &SIGNING).map(|fields| signing(decoder, &fields));
     let max_size_mb = decoder.integer::<u64>(fields, &MAX_SIZE_MB);
     let detached_signature = decoder.boolean(fields, &DETACHED_SIGNATURE);
+    let keep = keep(decoder, fields);
     Some(BundleConfig {
+        keep: keep?,
         signing: signing??,
         max_size_bytes: max_size_mb?.checked_mul(BYTES_PER_MB)?,
         detached_signature: detached_signature?,
     })
+}
+
+/// `None` if the value is wrong; `Some(None)` without one.
+fn keep(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Option<Keep>> {
+    if !fields.has(&KEEP) {
+        return Some(None);
+    }
+    if fields.has_mapping(&KEEP) {
+        let fields = decoder.section(fields, &KEEP)?;
+        return decoder.integer(&fields, &DAYS).map(|days| Some(Keep::Days(days)));
+    }
+    decoder.integer(fields, &KEEP).map(|bundles| Some(Keep::Bundles(bundles)))
 }
 
 fn signing(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<SigningConfig> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evidence_bundle::document::Cadence;
 use evidence_os::shell;
 use evidence_settings::declare::{Document, Format, LINE, PATH, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
@@ -26,6 +27,13 @@ keys! {
     PREPARED_BY = optional("prepared_by", LINE,
         "Who prepares the bundle, for `run.json`: a name, a role or a team.")
         example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
+    CADENCE = optional("cadence",
+        Shape::OrSection { plain: &Shape::Text(Format::Choice(&["daily", "weekly"])), section: &CADENCE_SECTION },
+        "How often a bundle is expected, for `evidence history`: daily, weekly, or in every number of hours. It starts no run.")
+        example "daily", also &["schedule", "frequency", "interval"];
+    HOURS = required("hours", Shape::Integer { minimum: 1, maximum: 8_784 },
+        "The number of hours in which one bundle is expected.")
+        example "6", also &["hour"];
     WAIVERS = optional("waivers", PATH,
         "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result.")
         example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
@@ -37,6 +45,10 @@ keys! {
     UPLOAD = optional_section("upload", &upload::SECTION)
         rule "required with `--upload`; always checked if present", also &["platform"];
 }
+
+/// `cadence`, as a mapping
+static CADENCE_SECTION: Section =
+    Section::new("cadence", "How often a bundle is expected, in hours.", &[&HOURS]);
 
 /// Every control.
 static ALL_CONTROLS: Vocabulary = controls_of(all);
@@ -68,7 +80,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -76,6 +88,7 @@ struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     prepared_by: Option<String>,
+    cadence: Option<Cadence>,
     waivers: Option<PathBuf>,
     settings: Settings,
     sources: Vec<Arc<dyn Configured>>,
@@ -91,11 +104,22 @@ pub(crate) fn decode(
     file_sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let FileSettings { framework, controls, prepared_by, waivers, settings, sources, bundle, upload } = parts;
+    let FileSettings {
+        framework,
+        controls,
+        prepared_by,
+        cadence,
+        waivers,
+        settings,
+        sources,
+        bundle,
+        upload,
+    } = parts;
     Some(Config {
         path: path.to_path_buf(),
         file_sha256,
         prepared_by,
+        cadence,
         framework,
         controls,
         waivers,
@@ -111,6 +135,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
+    let cadence = cadence(decoder, fields);
     let waivers = decoder.path(fields, &WAIVERS);
     let settings = match decoder.section(fields, &RULES) {
         Some(fields) => rules::decode(decoder, &fields),
@@ -124,10 +149,24 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         framework: framework?,
         controls: controls?,
         prepared_by,
+        cadence: cadence?,
         waivers,
         settings: settings?,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),
     })
+}
+
+/// `None` if the value is wrong; `Some(None)` without one.
+fn cadence(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Option<Cadence>> {
+    if !fields.has(&CADENCE) {
+        return Some(None);
+    }
+    if fields.has_mapping(&CADENCE) {
+        let fields = decoder.section(fields, &CADENCE)?;
+        return decoder.integer(&fields, &HOURS).map(|hours| Some(Cadence::Hours(hours)));
+    }
+    let word = decoder.text(fields, &CADENCE)?;
+    Some(Some(if word.value == "weekly" { Cadence::Weekly } else { Cadence::Daily }))
 }

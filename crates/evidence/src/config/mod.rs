@@ -20,6 +20,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evidence_bundle::document::Cadence;
 use evidence_os::input;
 use evidence_settings::declare::Guarded;
 use sha2::{Digest, Sha256};
@@ -27,7 +28,7 @@ use sha2::{Digest, Sha256};
 pub use evidence_settings::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
 pub use evidence_settings::read::MAX_FILE_BYTES;
 
-pub use self::bundle::{BundleConfig, KeySource, SigningConfig};
+pub use self::bundle::{BundleConfig, Keep, KeySource, SigningConfig};
 pub use self::found::{ConfigFile, FOUND};
 pub use self::upload::UploadConfig;
 use crate::env::Env;
@@ -52,6 +53,8 @@ pub struct Config {
     pub settings: Settings,
     /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
     pub sources: Vec<Arc<dyn Configured>>,
+    /// `cadence`
+    pub cadence: Option<Cadence>,
     /// `bundle`
     pub bundle: BundleConfig,
     /// `waivers`: the file with the failures that management accepts.

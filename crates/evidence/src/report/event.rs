@@ -156,6 +156,8 @@ pub enum Event<'a> {
         signature: Option<&'a Path>,
         /// Its id.
         bundle_id: &'a str,
+        /// The SHA-256 of its list of checksums.
+        checksums_sha256: &'a str,
         /// Its size in bytes.
         bytes: u64,
         /// The number of artifacts.
@@ -168,6 +170,13 @@ pub enum Event<'a> {
         check: [&'a str; 2],
         /// The command that uploads it.
         upload: &'a str,
+    },
+    /// An older bundle was removed, or could not be.
+    Removed {
+        /// Its path.
+        path: &'a Path,
+        /// Why it could not be removed.
+        error: Option<&'a std::io::Error>,
     },
     /// Why the run does not end with 0, one line each. Other events have said the same at greater length.
     Incomplete(&'a [String]),

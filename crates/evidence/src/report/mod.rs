@@ -9,6 +9,7 @@ mod origins;
 mod plan;
 mod progress;
 mod quiet;
+mod removed;
 mod result;
 pub(crate) mod style;
 mod terminal;

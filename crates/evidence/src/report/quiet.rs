@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::event::{self, Event, Reporter, Uploading};
+use super::removed::removed;
 use super::style::YELLOW;
 use super::wait::{wait_line, wait_text};
 use crate::console;
@@ -55,6 +56,9 @@ impl Reporter for Quiet {
                 let text = event::safe(&self.screen, cause);
                 console::note(&safe!("{YELLOW}incomplete{YELLOW:#}: {text}\n"; YELLOW, text));
             }
+        } else if let Event::Removed { path, error } = event {
+            // Nothing is removed without saying so.
+            console::note(&safe!("{}\n", event::safe(&self.screen, &removed(path, error))));
         } else if let Event::Gate(text) = event {
             let text = event::safe(&self.screen, text);
             console::note(&safe!("{YELLOW}gate{YELLOW:#}: {text}\n"; YELLOW, text));

@@ -145,7 +145,7 @@ impl Terminal {
     pub(super) fn delivered(
         &self,
         files: &Safe,
-        bundle_id: &Safe,
+        [bundle_id, checksums_sha256]: [&Safe; 2],
         (size, artifacts): (u64, u64),
         controls: &[&'static Control],
         complete: bool,
@@ -156,10 +156,10 @@ impl Terminal {
             if complete { Safe::default() } else { safe!(", {YELLOW}incomplete{YELLOW:#}"; YELLOW) };
         console::print(&safe!(
             "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n  \
-             bundle id {bundle_id}\n",
+             bundle id {bundle_id}\n  list SHA-256 {checksums_sha256}\n",
             bytes(size),
             counted(artifacts, "artifact", "artifacts");
-            BOLD, files, controls, GREEN, missing, bundle_id
+            BOLD, files, controls, GREEN, missing, bundle_id, checksums_sha256
         ));
         let mut state = self.state();
         if state.upload_intended {

@@ -15,6 +15,7 @@ use super::event::{self, Event, ObservationResult, Reporter, Tally};
 use super::origins;
 use super::plan::{self, rate_text};
 use super::progress::Progress;
+use super::removed::removed;
 use super::style::{BOLD, DIM, GREEN, RED, Style, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
 use crate::console;
@@ -364,6 +365,7 @@ impl Reporter for Terminal {
                 path,
                 signature,
                 bundle_id,
+                checksums_sha256,
                 bytes,
                 artifacts,
                 controls,
@@ -379,10 +381,15 @@ impl Reporter for Terminal {
                 }
                 let check = Safe::joined(check.map(|command| self.safe(command)), "\n  ");
                 let next = (check, self.safe(upload));
-                self.delivered(&files, &self.safe(bundle_id), (bytes, artifacts), controls, complete, next);
+                let names = [&self.safe(bundle_id), &self.safe(checksums_sha256)];
+                self.delivered(&files, names, (bytes, artifacts), controls, complete, next);
             }
             Event::Incomplete(_) => {}
             Event::Gate(text) => self.gate(text),
+            Event::Removed { path, error } => {
+                let text = self.safe(&removed(path, error));
+                self.line(&self.state(), &text);
+            }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);
                 console::print(&plan::text(framework, plans, missing, max_size_bytes, now, &safe));

@@ -230,6 +230,11 @@ fn what_is_no_file_is_refused_at_once() {
             let output = ended(child).unwrap_or_else(|| panic!("{kind} as {what}: it waits"));
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(*code), "{kind} as {what}: {stderr}");
+            // A folder stands for the bundles in it.
+            let said = match (*what, kind) {
+                ("the bundle", "a directory") => "no bundle in the folder",
+                _ => said,
+            };
             assert!(stderr.contains(said), "{kind} as {what}: {stderr}");
             assert!(begun.elapsed() < AT_ONCE, "{kind} as {what}: {:?}", begun.elapsed());
         }

@@ -14,6 +14,9 @@
 )]
 
 mod common;
+#[path = "../../../evidence-bundle/tests/support/sample.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod made_documents;
 #[path = "../../../evidence-bundle/tests/support/stock.rs"]
 mod stock;
 #[path = "../support/validator.rs"]
@@ -33,7 +36,9 @@ mod dry_run;
 mod exit_codes;
 mod failures;
 mod judgement;
+mod keep;
 mod keys;
+mod made;
 mod mistakes;
 mod named;
 mod origins;
@@ -63,3 +68,4 @@ mod verifier;
 mod verify;
 mod waivers;
 mod width;
+mod year;

@@ -69,7 +69,7 @@ fn stock_tools_draw_the_same_sample() {
         assert!(output.stderr.is_empty(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let [_, population, checks, escapes] = blocks[..] else { panic!("{blocks:?}") };
+    let [_, population, checks, escapes, days] = blocks[..] else { panic!("{blocks:?}") };
     for (commands, arguments) in [
         (population, ["--from", "population", "--kind", "repository"]),
         (checks, ["--from", "checks", "--control", "CC7.2"]),
@@ -88,6 +88,10 @@ fn stock_tools_draw_the_same_sample() {
         assert_eq!(paste(command).split(' ').next().unwrap(), report["items"][0]["sha256"].as_str().unwrap());
     }
     assert_eq!(paste(escapes), "0\n");
+    let period = ["--from", "days", "--from-date", "2026-01-01", "--to-date", "2026-12-31", "--count", "25"];
+    let report = drawn(&lab, &period);
+    let lines: Vec<String> = report["items"].as_array().unwrap().iter().map(line).collect();
+    assert_eq!(paste(days).lines().collect::<Vec<_>>(), lines);
 }
 
 fn line(item: &Value) -> String {

@@ -95,7 +95,7 @@ fn a_bundle_that_cannot_be_read_is_1() {
         "unreadable",
         lab.run(&["verify", "nowhere.tar.gz", "-k", "key.pub.pem"]).exits(1).shown()
     );
-    lab.run(&["verify", ".", "-k", "key.pub.pem"]).exits(1);
+    lab.run(&["verify", "evidence-bundles", "-k", "key.pub.pem"]).exits(1).says("no bundle in the folder");
     lab.run(&["verify", "nowhere.tar.gz", "-k", "key.pub.pem", "-q"]).exits(1).says("nowhere.tar.gz");
     let run = lab.run(&["verify", "nowhere.tar.gz", "-k", "key.pub.pem", "--json"]).exits(1);
     insta::assert_snapshot!("unreadable_json", run.shown());

@@ -198,6 +198,7 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 path: _,
                 file_sha256: _,
                 prepared_by,
+                cadence,
                 waivers,
                 framework,
                 controls,
@@ -207,7 +208,7 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 upload,
             } = config;
             format!(
-                "{prepared_by:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

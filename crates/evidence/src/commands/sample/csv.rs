@@ -115,6 +115,11 @@ where
     for (item, drawn) in (1..).zip(&sample.drawn) {
         table.row(&Line(item, drawn, origin))?;
     }
+    put_table(table)
+}
+
+/// Prints a table, with a byte-order mark if it needs one.
+pub(super) fn put_table(table: Table<Vec<u8>>) -> io::Result<()> {
     let mark = if table.is_ascii() { "" } else { BYTE_ORDER_MARK };
     let mut out = io::stdout().lock();
     out.write_all(mark.as_bytes())?;

@@ -108,7 +108,7 @@ fn report<'a, I: Serialize>(
         complete: bundle.complete,
         from: match args.from {
             SampleFrom::Checks => "checks",
-            SampleFrom::Population => "population",
+            SampleFrom::Population | SampleFrom::Days => "population",
         },
         seed: &args.seed,
         filters: filters(args),

@@ -6,18 +6,15 @@ use evidence_bundle::read::VerifiedBundle;
 use evidence_os::shell::posix_word;
 use evidence_view::{Drawn, words};
 
-use super::super::print::head;
+use super::super::print::{head, printed};
 use super::rows::{Rows, filters};
 use crate::cli::SampleArgs;
-use crate::console;
 use crate::report::style::{BOLD, DIM, of_status};
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
 
 pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
-    let mut out = console::stdout();
-    out.put(&text(args, bundle, rows))?;
-    out.flush()
+    printed(&text(args, bundle, rows))
 }
 
 fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> Safe {

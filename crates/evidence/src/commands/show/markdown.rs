@@ -164,7 +164,7 @@ fn link(text: &'static str, page: &str) -> Safe {
 }
 
 /// Text escaped to render literally, on one line.
-fn plain(text: &str) -> Safe {
+pub(in crate::commands) fn plain(text: &str) -> Safe {
     let mut plain = String::new();
     for character in Safe::cut(text).as_str().chars() {
         if MARKUP.contains(character) {

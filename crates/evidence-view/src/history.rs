@@ -1,0 +1,28 @@
+//! A period of bundles: what was covered, what failed and for how long, and what changed.
+//!
+//! [`Series`] takes verified bundles, and [`Series::fold`] makes a [`History`] of them, which text, JSON, tables and pages
+//! show. Nothing here knows a clock or a file: the same bundles give the same history, in any order.
+
+mod coverage;
+mod exceptions;
+mod facts;
+mod fold;
+mod intern;
+mod model;
+mod period;
+mod population;
+mod results;
+mod sentences;
+mod series;
+mod tables;
+
+pub use exceptions::span;
+pub use facts::Facts;
+pub use fold::FoldError;
+pub(crate) use fold::gap;
+pub use model::{
+    Began, Change, Coverage, Ended, Exception, Gap, History, Input, KeyUse, NotUsed, PopulationChange,
+    RuleCoverage, RuleDay, RuleDays, letter,
+};
+pub use period::{Day, Period};
+pub use series::Series;

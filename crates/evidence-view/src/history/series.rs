@@ -1,0 +1,213 @@
+//! Verified bundles, in a form that fits a year of them into memory.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use evidence_bundle::document::{Cadence, Previous, Scope, SourcePopulation, ToolRecord};
+use evidence_bundle::{Status, VerifiedBundle};
+
+use super::facts::{Facts, FoundMember};
+use super::intern::Interned;
+
+/// The verified bundles of a period, in any order.
+#[derive(Debug, Default)]
+pub struct Series {
+    pub(super) names: Interned<Arc<str>>,
+    pub(super) checks: Interned<CheckKey>,
+    pub(super) members: Interned<MemberKey>,
+    pub(super) bundles: Vec<Stored>,
+}
+
+/// A check and its result; texts by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CheckKey {
+    pub(super) control: u32,
+    pub(super) source: u32,
+    pub(super) rule: u32,
+    pub(super) subject: u32,
+    pub(super) status: Status,
+    pub(super) reason: u32,
+}
+
+/// A member of the population; texts by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct MemberKey {
+    pub(super) source: u32,
+    pub(super) name: u32,
+    pub(super) id: Option<u32>,
+    pub(super) in_scope: bool,
+    pub(super) archived: bool,
+}
+
+/// A rule that a bundle applied.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct AppliedRule {
+    pub(super) control: String,
+    pub(super) source: String,
+    pub(super) rule: String,
+    pub(super) version: u32,
+}
+
+/// One bundle.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) bundle_id: String,
+    pub(super) created_at: i64,
+    pub(super) checksums_sha256: String,
+    pub(super) key_id: String,
+    pub(super) organization: String,
+    pub(super) framework: String,
+    pub(super) complete: bool,
+    pub(super) fixed_time: bool,
+    pub(super) previous: Option<Previous>,
+    pub(super) tool: String,
+    pub(super) configuration: String,
+    /// The account of each source, if the source reported one.
+    pub(super) identities: Vec<(String, String)>,
+    pub(super) cadence: Option<Cadence>,
+    pub(super) rules: BTreeSet<AppliedRule>,
+    pub(super) populations: Vec<SourcePopulation>,
+    /// The sources whose population is not complete.
+    pub(super) partial: BTreeSet<String>,
+    /// The sources of which something could not be collected or was left out; `None` if that may be any.
+    pub(super) lacking: Option<BTreeSet<String>>,
+    pub(super) checks: Box<[u32]>,
+    pub(super) members: Box<[u32]>,
+}
+
+impl Series {
+    /// Adds a bundle whose documents all have the known form.
+    pub fn add(&mut self, bundle: &VerifiedBundle, facts: Facts) {
+        let Facts { checks, members, run: Some(run), scope: Some(scope), .. } = facts else { return };
+        let checks = checks.sink.checks.iter().map(|check| {
+            let key = CheckKey {
+                control: self.names.number(&*check.control),
+                source: self.names.number(&*check.source),
+                rule: self.names.number(&*check.rule),
+                subject: self.names.number(&*check.subject),
+                status: check.status,
+                reason: self.names.number(&*check.reason),
+            };
+            self.checks.number_of(key)
+        });
+        let checks = checks.collect();
+        let members = members.iter().map(|FoundMember { source, name, id, in_scope, archived }| {
+            let key = MemberKey {
+                source: self.names.number(&**source),
+                name: self.names.number(&**name),
+                id: id.as_deref().map(|id| self.names.number(id)),
+                in_scope: *in_scope,
+                archived: *archived,
+            };
+            self.members.number_of(key)
+        });
+        let members = members.collect();
+        let accepted: BTreeSet<&str> = scope
+            .sources
+            .iter()
+            .filter(|source| {
+                source.settings.get("accept_unconfirmed").and_then(|value| value.as_bool()) == Some(true)
+            })
+            .map(|source| source.source.as_str())
+            .collect();
+        let is_partial = |source: &&SourcePopulation| {
+            source.scope.is_incomplete(accepted.contains(source.source.as_str()))
+        };
+        let identities = run.sources.iter().filter_map(|source| {
+            let identity = &source.identity;
+            Some((source.name.clone(), identity.login.clone().or_else(|| identity.id.clone())?))
+        });
+        let rules = scope.rules.iter().map(|rule| AppliedRule {
+            control: rule.control.clone(),
+            source: rule.source.clone(),
+            rule: rule.code.clone(),
+            version: rule.version,
+        });
+        self.bundles.push(Stored {
+            bundle_id: bundle.bundle_id.clone(),
+            created_at: bundle.created_at,
+            checksums_sha256: hex::encode(bundle.checksums_sha256),
+            key_id: bundle.key_id.to_string(),
+            organization: bundle.organization.clone(),
+            framework: bundle.framework.clone(),
+            complete: bundle.complete,
+            fixed_time: bundle.source_date_epoch.is_some(),
+            previous: bundle.previous.clone(),
+            tool: tool(&run.tool),
+            configuration: run.config.sha256.clone(),
+            identities: identities.collect(),
+            cadence: scope.cadence,
+            rules: rules.collect(),
+            partial: bundle
+                .populations
+                .iter()
+                .filter(is_partial)
+                .map(|source| source.source.clone())
+                .collect(),
+            populations: bundle.populations.clone(),
+            lacking: lacking(bundle),
+            checks,
+            members,
+        });
+    }
+
+    /// The number of bundles.
+    pub fn len(&self) -> usize {
+        self.bundles.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.bundles.is_empty()
+    }
+}
+
+/// The tool as one text.
+fn tool(tool: &ToolRecord) -> String {
+    let commit = tool.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+    format!("{} {}{commit}", tool.name, tool.version)
+}
+
+/// The sources of which something could not be collected or was left out. The lists of a bundle may be cut.
+fn lacking(bundle: &VerifiedBundle) -> Option<BTreeSet<String>> {
+    let is_cut = |kept: usize, total: u64| u64::try_from(kept).is_ok_and(|kept| kept < total);
+    if is_cut(bundle.errors.len(), bundle.errors_total)
+        || is_cut(bundle.excluded.len(), bundle.excluded_total)
+    {
+        return None;
+    }
+    // A control that no source collects has no checks that something could be missing for.
+    let errors = bundle.errors.iter().filter(|error| error.code != "control_not_collected");
+    let errors = errors.map(|error| error.source.clone());
+    let excluded = bundle.excluded.iter().filter_map(|excluded| excluded.filename.split('/').nth(1));
+    Some(errors.chain(excluded.map(str::to_owned)).collect())
+}
+
+impl Stored {
+    /// The population of a source.
+    pub(super) fn population(&self, source: &str) -> Option<&SourcePopulation> {
+        self.populations.iter().find(|population| population.source == source)
+    }
+
+    /// What it means that a source does not list a subject.
+    pub(super) fn absence(&self, source: &str) -> Absence {
+        let Some(population) = self.population(source) else { return Absence::NotAsked };
+        match population.scope {
+            Scope::Unreached => Absence::NotAsked,
+            Scope::Whole => Absence::Gone,
+            Scope::Chosen if population.host_total == Some(population.listed) => Absence::Gone,
+            Scope::Chosen | Scope::Partial | Scope::Unconfirmed => Absence::Unseen,
+        }
+    }
+}
+
+/// What it means that a source does not list a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Absence {
+    /// The source was not asked, or not reached.
+    NotAsked,
+    /// The subject may exist.
+    Unseen,
+    /// The subject does not exist.
+    Gone,
+}
