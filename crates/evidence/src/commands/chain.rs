@@ -67,7 +67,7 @@ pub(super) fn print(
 /// Says on standard error what breaks a row: job logs and the mail of a scheduler show that stream.
 fn say_causes(rows: &[Row]) {
     for finding in rows.iter().flat_map(|row| &row.findings).filter(|finding| finding.breaks) {
-        let (bundle, meaning) = (Safe::of(&finding.bundle_id), Safe::of(&finding.meaning));
+        let (bundle, meaning) = (Safe::of(&finding.bundle_id), Safe::of(finding.meaning));
         console::note(&safe!("{RED}BROKEN{RED:#} bundle {bundle}: {meaning}\n"; RED, bundle, meaning));
     }
 }
@@ -94,7 +94,7 @@ fn text(rows: &[Row]) -> Safe {
         }
         for finding in &row.findings {
             let (style, word) = if finding.breaks { (RED, "broken") } else { (YELLOW, "note") };
-            let (bundle, meaning) = (Safe::of(&finding.bundle_id), Safe::of(&finding.meaning));
+            let (bundle, meaning) = (Safe::of(&finding.bundle_id), Safe::of(finding.meaning));
             text.push(&safe!(
                 "  {style}{word}{style:#}  bundle {bundle}: {meaning}\n";
                 style, word, bundle, meaning
