@@ -60,8 +60,9 @@ impl History {
             Some(cadence) => format!("expected {}", cadence.words()),
             None => "no cadence is configured, so days are counted".to_owned(),
         };
+        let have = if coverage.complete == 1 { "has" } else { "have" };
         format!(
-            "{} of {} have a complete bundle; {counted}",
+            "{} of {} {have} a complete bundle; {counted}",
             grouped(number(coverage.complete)),
             self.intervals(coverage.expected)
         )
