@@ -119,7 +119,7 @@ impl Checks {
         self.rows.push(row);
     }
 
-    /// Replaces a text that stands for another one, which was not known when the checks were added.
+    /// Replaces a placeholder whose text was not known when the checks were added.
     pub fn rename(&mut self, placeholder: &str, text: &str) {
         let number = self.numbers.remove(placeholder).and_then(|number| usize::try_from(number).ok());
         if let Some(place) = number.and_then(|number| self.texts.get_mut(number)) {
@@ -219,7 +219,7 @@ impl SortedChecks {
         named
     }
 
-    /// The result of the checks of a rule about a subject; `None` if there is none.
+    /// The result of the checks of a rule about a subject; `None` without such a check.
     pub fn status(&self, rule: &str, subject: &str) -> Option<Status> {
         let rule = self.checks.numbers.get(rule)?;
         let (mut counts, mut any) = (Counts::default(), false);

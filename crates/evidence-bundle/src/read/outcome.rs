@@ -104,7 +104,7 @@ pub struct VerifiedBundle {
     pub source_date_epoch: Option<i64>,
     /// The SHA-256 of `checksums.sha256`, which identifies the bundle's contents.
     pub checksums_sha256: [u8; 32],
-    /// The result of judging the checks again; `None` if nobody did. This crate knows no rule.
+    /// The result of judging the checks again; `None` if the caller did not. This crate has no rules.
     pub judgement: Option<Judgement>,
 }
 

@@ -96,7 +96,7 @@ pub trait Sink {
     /// The next file, and its size in bytes. Returns whether its bytes are wanted.
     ///
     /// # Errors
-    /// Fails if there is no place for them.
+    /// Fails if the sink cannot keep them.
     fn file(&mut self, _path: &str, _size: u64) -> io::Result<bool> {
         Ok(false)
     }
