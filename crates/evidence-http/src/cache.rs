@@ -2,7 +2,7 @@
 //!
 //! A record holds what a source uses of an answer, never the answer itself. It has two uses. A run asks the host
 //! whether the record still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run
-//! that resumes a killed one takes over what that run had read ([`Cache::taken_over`]).
+//! that resumes a killed one takes over what that run had read ([`Cache::resumed`]).
 //!
 //! The user's cache directory has one file for each host, tenant and account, readable by its owner alone. Every
 //! entry carries a tag made with the owner's secret, so that only who knows the secret can forge an answer. The file
@@ -134,7 +134,7 @@ impl Cache {
     }
 
     /// The resumed run's answer to this question, if it is not too old.
-    pub fn taken_over(&self, question: CacheKey<'_>, now: Timestamp) -> Option<CachedAnswer> {
+    pub fn resumed(&self, question: CacheKey<'_>, now: Timestamp) -> Option<CachedAnswer> {
         let state = self.lock();
         let slot = state.slots.get(&key(question)).filter(|slot| slot.resumable)?;
         if !self.resumes || !state.is_of_unfinished(slot, now) {
@@ -142,7 +142,7 @@ impl Cache {
         }
         let mut kept = state.read_entry(slot, question)?;
         if let Some((EntryHead::Confirmed { at, request_id, .. }, _)) =
-            slot.confirmed.and_then(|stretch| state.journal.entry(stretch))
+            slot.confirmed.and_then(|span| state.journal.entry(span))
         {
             kept = CachedAnswer { at, request_id, status: 304, ..kept };
         }

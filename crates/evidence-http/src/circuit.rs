@@ -23,7 +23,7 @@ struct Record {
 
 /// How much to try for a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hope {
+pub(super) enum TryBudget {
     /// Every request has all its attempts.
     Full,
     /// One attempt each: with all attempts, an endpoint that hangs would take minutes for every request.
@@ -35,12 +35,12 @@ pub(super) enum Hope {
 impl Record {
     /// A kind that has answered before gets five times the patience. So the client never gives up one that answers
     /// now and then, and one that stops answering in the middle of a run does not delay it for hours.
-    fn hope(self) -> Hope {
+    fn hope(self) -> TryBudget {
         let (once, none) = if self.answered { (20, 100) } else { (5, 20) };
         match self.failed {
-            failed if failed >= none => Hope::None,
-            failed if failed >= once => Hope::Once,
-            _ => Hope::Full,
+            failed if failed >= none => TryBudget::None,
+            failed if failed >= once => TryBudget::Once,
+            _ => TryBudget::Full,
         }
     }
 }
@@ -99,9 +99,9 @@ impl Circuit {
     }
 
     /// How much to try now.
-    pub(super) fn hope(&self) -> Hope {
+    pub(super) fn hope(&self) -> TryBudget {
         let state = self.lock();
-        if state.last.is_some() { Hope::None } else { state.record.hope() }
+        if state.last.is_some() { TryBudget::None } else { state.record.hope() }
     }
 
     /// Waits for `work`, unless the kind is given up in the meantime.
@@ -110,7 +110,7 @@ impl Circuit {
             loop {
                 // Subscribe before checking, so that no notification in between is lost.
                 let opened = self.opened.notified();
-                if self.hope() == Hope::None {
+                if self.hope() == TryBudget::None {
                     return;
                 }
                 opened.await;
@@ -145,7 +145,7 @@ impl Circuit {
             Outcome::OfTheClient => {}
             Outcome::Failure(text) => {
                 state.record.failed += 1;
-                if state.record.hope() == Hope::None {
+                if state.record.hope() == TryBudget::None {
                     state.last = Some(text);
                     drop(state);
                     self.opened.notify_waiters();
@@ -182,7 +182,7 @@ impl Outcome {
             Err(failure) => {
                 return match failure.kind {
                     FailureKind::Transport(_)
-                    | FailureKind::Obstacle(..)
+                    | FailureKind::PermanentFailure(..)
                     | FailureKind::HostFault(_)
                     | FailureKind::TooLarge { .. }
                     | FailureKind::UnexpectedShape(_)
@@ -232,12 +232,12 @@ mod tests {
     #[test]
     fn hope_fades() {
         for (answered, failed, hope) in [
-            (false, 0..5, Hope::Full),
-            (false, 5..20, Hope::Once),
-            (false, 20..1_000, Hope::None),
-            (true, 0..20, Hope::Full),
-            (true, 20..100, Hope::Once),
-            (true, 100..1_000, Hope::None),
+            (false, 0..5, TryBudget::Full),
+            (false, 5..20, TryBudget::Once),
+            (false, 20..1_000, TryBudget::None),
+            (true, 0..20, TryBudget::Full),
+            (true, 20..100, TryBudget::Once),
+            (true, 100..1_000, TryBudget::None),
         ] {
             for failed in failed {
                 assert_eq!(Record { answered, failed }.hope(), hope, "{answered} {failed}");
@@ -320,11 +320,11 @@ mod tests {
             assert!(!circuit.note::<()>(&Err(circuit.failure(attempts))));
         }
         assert!(!circuit.note(&refused(Class::NotFound)));
-        assert_eq!(circuit.hope(), Hope::None);
+        assert_eq!(circuit.hope(), TryBudget::None);
         let last = "no answer within 60 s (after 5 attempts)".to_string();
         let expected = GivenUp { kind: "a kind", failed: 20, last, not_asked: 1 };
         assert_eq!(circuits.given_up(), [expected]);
-        assert_eq!(circuits.of("another kind").hope(), Hope::Full);
+        assert_eq!(circuits.of("another kind").hope(), TryBudget::Full);
         assert_eq!(
             circuit.failure(0).to_string(),
             "not asked: 20 consecutive requests failed: no answer within 60 s (after 5 attempts)"

@@ -10,15 +10,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::cache::Cache;
 use super::call::Reading;
-use super::circuit::{Circuit, Circuits, GivenUp, Hope};
+use super::circuit::{Circuit, Circuits, GivenUp, TryBudget};
 use super::clock::Clock;
 use super::concurrency::Ticket;
 use super::credential::Credential;
 use super::exchange::{Body, Exchange, read_body, text};
 use super::framing::ambiguity;
 use super::gate::{Feedback, Gate};
-use super::obstacle::{Obstacle, TransportError, trouble};
-use super::parcel::Parcel;
+use super::permanent::{PermanentFailure, TransportError, transport_error};
 use super::quota::QuotaStatus;
 use super::redirect::RedirectChain;
 use super::reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, RequestFailure};
@@ -26,6 +25,7 @@ use super::request::{Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
 use super::settings::ClientSettings;
 use super::trail;
+use super::upload::UploadFile;
 use super::watch::{Exchanged, WaitReason, Watch};
 use super::words::{fault_text, page_text, single_line};
 
@@ -56,7 +56,7 @@ pub(super) struct RequestCounts {
     requests: AtomicU64,
     retries: AtomicU64,
     pub(super) revalidated: AtomicU64,
-    pub(super) taken_over: AtomicU64,
+    pub(super) resumed: AtomicU64,
     /// Whether a host has given a good answer.
     answered: AtomicBool,
 }
@@ -167,12 +167,12 @@ impl Client {
         let mut refused: Option<RequestFailure> = None;
         loop {
             let hopeless = match circuit.hope() {
-                Hope::Full => false,
+                TryBudget::Full => false,
                 // Wait for a limit nevertheless.
-                Hope::Once => refused.as_ref().is_some_and(|last| {
+                TryBudget::Once => refused.as_ref().is_some_and(|last| {
                     matches!(last.kind, FailureKind::Transport(_) | FailureKind::HostFault(_))
                 }),
-                Hope::None => true,
+                TryBudget::None => true,
             };
             if hopeless {
                 return Ok(Err(refused.unwrap_or_else(|| circuit.failure(attempt))));
@@ -186,10 +186,12 @@ impl Client {
             let now = self.clock.now();
             let (class, renewable, outcome) = match exchanged {
                 Ok(exchange) => self.understand(exchange, &Asked { request, attempt, ticket, now }, reading),
-                Err(TransportError { text, obstacle }) => {
+                Err(TransportError { text, permanent }) => {
                     self.gate.leave(ticket, None, now);
-                    let kind = match obstacle {
-                        Some(obstacle) if self.lasts(obstacle) => FailureKind::Obstacle(obstacle, text),
+                    let kind = match permanent {
+                        Some(permanent) if self.lasts(permanent) => {
+                            FailureKind::PermanentFailure(permanent, text)
+                        }
                         Some(_) | None => FailureKind::Transport(text),
                     };
                     (
@@ -216,9 +218,9 @@ impl Client {
                     | FailureKind::UnexpectedShape(_)
                     | FailureKind::Foreign(_)
                     | FailureKind::Redirect(_)
-                    | FailureKind::Obstacle(..)
+                    | FailureKind::PermanentFailure(..)
             );
-            if final_kind || request.parcel.as_ref().is_some_and(Parcel::is_spoilt) {
+            if final_kind || request.upload.as_ref().is_some_and(UploadFile::is_invalidated) {
                 return Ok(Err(failure));
             }
             match decide_within(self.settings.attempts, class, attempt, fastrand::f64()) {
@@ -273,7 +275,7 @@ impl Client {
             }
             let mut exchange = match circuit.unless_given_up(self.exchange(chain.request(), limit)).await {
                 Some(Ok(exchange)) => exchange,
-                Some(Err(trouble)) => return Ok((ticket, Err(trouble))),
+                Some(Err(transport_error)) => return Ok((ticket, Err(transport_error))),
                 None => {
                     self.gate.leave(ticket, None, self.clock.now());
                     return Err(Unsent::Held(circuit.failure(attempt)));
@@ -307,11 +309,11 @@ impl Client {
         let sent_at = self.clock.now();
         self.dialect.prepare(&mut authorized);
         self.credential.authorize(&mut authorized, sent_at)?;
-        let Request { method, url, headers: sent, body, parcel, .. } = authorized;
-        let (method, body) = match (method, parcel) {
+        let Request { method, url, headers: sent, body, upload, .. } = authorized;
+        let (method, body) = match (method, upload) {
             (Method::Get, _) => (reqwest::Method::GET, None),
             (Method::Post, None) => (reqwest::Method::POST, Some(body.into())),
-            (Method::Post, Some(parcel)) => (reqwest::Method::POST, Some(parcel.body(&self.watch))),
+            (Method::Post, Some(upload)) => (reqwest::Method::POST, Some(upload.body(&self.watch))),
         };
         let mut question = reqwest::Request::new(method, url);
         *question.body_mut() = body;
@@ -320,7 +322,7 @@ impl Client {
         let http = self.http.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut response = match http.execute(question).await {
             Ok(response) => response,
-            Err(error) => return Err(trouble(&error, &request.url, *timeout, proxy).await),
+            Err(error) => return Err(transport_error(&error, &request.url, *timeout, proxy).await),
         };
         if let Some(why) = ambiguity(response.headers()) {
             // What follows on the connection may be forged. The HTTP library cannot close one, only all of them.
@@ -383,9 +385,10 @@ impl Client {
                 fail(FailureKind::Transport(text))
             }
             (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit: reads.limit }),
-            (Class::Page, _) if self.lasts(Obstacle::Page) => {
-                fail(FailureKind::Obstacle(Obstacle::Page, page_text(status, message.as_deref())))
-            }
+            (Class::Page, _) if self.lasts(PermanentFailure::Page) => fail(FailureKind::PermanentFailure(
+                PermanentFailure::Page,
+                page_text(status, message.as_deref()),
+            )),
             (Class::Page, _) => {
                 let text = page_text(status, message.as_deref());
                 fail(FailureKind::HostFault(format!("{text}; check that api_url is the address of the API")))
@@ -436,9 +439,9 @@ impl Client {
         (class, renewable, outcome)
     }
 
-    /// Whether it is certain that the obstacle will not go away by itself.
-    fn lasts(&self, obstacle: Obstacle) -> bool {
-        obstacle.lasts(self.gate.has_answered(), self.counts.answered.load(Ordering::Relaxed))
+    /// Whether it is certain that the failure will not go away by itself.
+    fn lasts(&self, permanent: PermanentFailure) -> bool {
+        permanent.lasts(self.gate.has_answered(), self.counts.answered.load(Ordering::Relaxed))
     }
 
     fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, RequestFailure>) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 
-pub use self::hands::Hands;
+pub use self::hands::VirtualTime;
 
 /// The machine's time, made monotonic. A clock that is set back during a run would leave contradictory times in the
 /// documents, and such a bundle does not verify: from then on the elapsed time counts.
@@ -37,7 +37,7 @@ pub enum Clock {
     /// A clock for tests: a wait advances it and returns at once.
     Manual(Arc<Mutex<Timestamp>>),
     /// A clock that a simulation moves; a wait lasts until its hands reach the deadline.
-    Driven(Arc<Hands>),
+    Driven(Arc<VirtualTime>),
 }
 
 impl Clock {

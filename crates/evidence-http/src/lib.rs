@@ -2,14 +2,14 @@
 //!
 //! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `circuit`) are pure: they take
 //! headers and times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
-//! `proxy` knows the proxy of the environment, `obstacle` why a connection failed. `cache` keeps answers, and
+//! `proxy` knows the proxy of the environment, `permanent` why a connection failed. `cache` keeps answers, and
 //! `revalidate` asks the host whether they still hold.
 //!
 //! Callers provide what differs between hosts as a [`Dialect`], a [`Credential`] and a list of [`Call`]s, and receive
 //! waits and requests through a [`Watch`]. The crate depends on no particular host, no configuration and no use of an answer.
 //!
 //! It never sends a host anything but GET and questions by POST, follows a redirect away from the host's origin,
-//! prints, shows a credential, or reads more of a body than the caller allows. Only an [`Uplink`] sends something for
+//! prints, shows a credential, or reads more of a body than the caller allows. Only an [`UploadClient`] sends something for
 //! the host to keep, and a source has none.
 
 pub mod cache;
@@ -24,9 +24,8 @@ mod framing;
 mod gate;
 pub mod link;
 mod login;
-mod obstacle;
 pub mod pace;
-mod parcel;
+mod permanent;
 pub mod proxy;
 pub mod quota;
 mod redirect;
@@ -37,7 +36,8 @@ pub mod revalidate;
 mod settings;
 mod setup;
 mod trail;
-mod uplink;
+mod upload;
+mod upload_client;
 mod watch;
 mod words;
 
@@ -46,13 +46,13 @@ pub use circuit::GivenUp;
 pub use client::Client;
 pub use credential::{Anonymous, Credential};
 pub use login::{Lease, Login, Renewal, RenewalTerms, bearer};
-pub use obstacle::{HelpTarget, Obstacle};
-pub use parcel::{Parcel, Spoilt};
+pub use permanent::{HelpTarget, PermanentFailure};
 pub use proxy::{Proxy, Variables};
 pub use reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, RequestFailure};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 pub use settings::ClientSettings;
 pub use trail::{Asked, recorded, replay};
-pub use uplink::{Uplink, UplinkRequest};
+pub use upload::{Invalidated, UploadFile};
+pub use upload_client::{UploadClient, UploadRequest};
 pub use watch::{Exchanged, WaitReason, Watch};
 pub use words::single_line;

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
-use super::obstacle::Obstacle;
+use super::permanent::PermanentFailure;
 use super::retry::Class;
 
 /// Where an answer came from.
@@ -115,7 +115,7 @@ pub enum FailureKind {
     /// The connection: name, route, TLS, time-out, reset, truncated body.
     Transport(String),
     /// The same, and it will fail the same way at every attempt.
-    Obstacle(Obstacle, String),
+    PermanentFailure(PermanentFailure, String),
     /// The host answered with faults at every attempt.
     HostFault(String),
     /// The primary limit is used up, and waiting is disabled or did not help.
@@ -161,7 +161,7 @@ impl RequestFailure {
 fn describe(kind: &FailureKind, status: Option<u16>, attempts: u32) -> String {
     let text = match kind {
         FailureKind::Transport(text)
-        | FailureKind::Obstacle(_, text)
+        | FailureKind::PermanentFailure(_, text)
         | FailureKind::HostFault(text)
         | FailureKind::Redirect(text) => text.clone(),
         FailureKind::RateLimited { limit, reset } => {

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue};
 use url::Url;
 
-use super::parcel::Parcel;
 use super::quota::QuotaReading;
 use super::retry::Class;
+use super::upload::UploadFile;
 
 /// The method of a request. No method changes anything: `Post` is for protocols whose questions do not fit into an
 /// address, and a source lists the few questions that it asks that way.
@@ -40,10 +40,10 @@ pub struct Request {
     pub kind: Option<&'static str>,
     /// What it asks about, if its label does not name that.
     pub subject: Option<String>,
-    /// Whether it changes what the host keeps: only an [`Uplink`](super::Uplink) accepts one.
+    /// Whether it changes what the host keeps: only an [`UploadClient`](super::UploadClient) accepts one.
     pub(super) order: bool,
     /// The file to send with an order.
-    pub(super) parcel: Option<Parcel>,
+    pub(super) upload: Option<UploadFile>,
 }
 
 impl Request {
@@ -59,7 +59,7 @@ impl Request {
             kind: None,
             subject: None,
             order: false,
-            parcel: None,
+            upload: None,
         }
     }
 

@@ -64,7 +64,7 @@ pub enum Class {
         retry_after: Option<u64>,
     },
     /// 200 or 404 with an answer of the wrong kind, such as the page of a login or of a proxy. It may pass, unless the
-    /// host has never answered otherwise: see [`Obstacle`](crate::Obstacle).
+    /// host has never answered otherwise: see [`PermanentFailure`](crate::PermanentFailure).
     Page,
     /// No usable answer arrived: refused or reset connection, time-out, truncated body.
     Transport,

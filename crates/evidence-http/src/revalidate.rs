@@ -49,8 +49,8 @@ impl Client {
     }
 
     /// Answers taken over from a killed run.
-    pub fn taken_over(&self) -> u64 {
-        self.counts.taken_over.load(Ordering::Relaxed)
+    pub fn resumed(&self) -> u64 {
+        self.counts.resumed.load(Ordering::Relaxed)
     }
 
     /// Asks until there is a final answer. If the cache has one, asks only whether it still holds.
@@ -88,10 +88,10 @@ impl Client {
             return self.send_for(request, reading).await;
         };
         let question = question(request);
-        if let Some(kept) = cache.taken_over(question, self.clock.now())
-            && let Some(reply) = taken_over(kept, question, parse)
+        if let Some(kept) = cache.resumed(question, self.clock.now())
+            && let Some(reply) = resumed(kept, question, parse)
         {
-            self.counts.taken_over.fetch_add(1, Ordering::Relaxed);
+            self.counts.resumed.fetch_add(1, Ordering::Relaxed);
             let reply = Ok(reply);
             trail::note(request, &reply, self.clock.now());
             return reply;
@@ -144,7 +144,7 @@ fn opaque(etag: &str) -> &str {
 }
 
 /// The killed run's reply.
-fn taken_over<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>) -> Option<Reply<T>> {
+fn resumed<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>) -> Option<Reply<T>> {
     let meta = Meta {
         path: question.path.to_string(),
         status: kept.status,

@@ -20,7 +20,7 @@ use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, Serve
 use crate::error::Error;
 use crate::server::{Limits, Server};
 use crate::service::{Operator, Service, Settings, Swept};
-use crate::spool::Patience;
+use crate::spool::UploadLimits;
 use crate::store::{AuditRecord, DatabaseUrl, Store};
 use crate::time::Clock;
 
@@ -105,7 +105,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     }
     let defaults = Settings::default();
     let settings = Settings {
-        patience: Patience { bytes: serve.max_bundle_size, ..defaults.patience },
+        patience: UploadLimits { bytes: serve.max_bundle_size, ..defaults.patience },
         retention_days: serve.retention_days,
         min_retention_days: serve.min_retention_days,
         uploads: usize::try_from(serve.max_uploads).unwrap_or(usize::MAX),

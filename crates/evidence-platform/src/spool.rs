@@ -22,7 +22,7 @@ const PREFIX: &str = "upload-";
 
 /// How large and how slow an upload may be.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct UploadLimits {
     /// The most bytes.
     pub bytes: u64,
     /// The longest time without data.
@@ -63,7 +63,7 @@ impl Spool {
     /// # Errors
     /// Fails with [`Error::TooLarge`], [`Error::TooSlow`], [`Error::BodyIncomplete`], or with
     /// [`Error::Unavailable`] if the disk fails.
-    pub async fn receive<S, E>(&self, body: S, patience: Patience) -> Result<Spooled, Error>
+    pub async fn receive<S, E>(&self, body: S, patience: UploadLimits) -> Result<Spooled, Error>
     where
         S: Stream<Item = Result<Bytes, E>>,
     {
@@ -112,7 +112,7 @@ fn ignore_missing(outcome: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-async fn write<S, E>(file: File, body: S, patience: Patience) -> Result<(u64, BlobDigest), Error>
+async fn write<S, E>(file: File, body: S, patience: UploadLimits) -> Result<(u64, BlobDigest), Error>
 where
     S: Stream<Item = Result<Bytes, E>>,
 {
@@ -145,8 +145,8 @@ where
 mod tests {
     use super::*;
 
-    const PATIENCE: Patience =
-        Patience { bytes: 10, idle: Duration::from_millis(50), total: Duration::from_secs(5) };
+    const PATIENCE: UploadLimits =
+        UploadLimits { bytes: 10, idle: Duration::from_millis(50), total: Duration::from_secs(5) };
 
     fn chunks(parts: &[&'static [u8]]) -> impl Stream<Item = Result<Bytes, io::Error>> {
         futures_util::stream::iter(parts.iter().map(|part| Ok(Bytes::from_static(part))).collect::<Vec<_>>())

@@ -64,18 +64,18 @@ impl Framework {
 
     /// The control that uses `rule`.
     pub fn control_of(&self, rule: &Rule) -> Option<&'static Control> {
-        self.controls.iter().find(|control| control.rests_on(rule))
+        self.controls.iter().find(|control| control.uses(rule))
     }
 
     /// The controls that use any of `rules`, in the framework's order.
     pub fn controls_of(&self, rules: &[&Rule]) -> Vec<&'static Control> {
-        self.controls.iter().filter(|control| rules.iter().any(|rule| control.rests_on(rule))).collect()
+        self.controls.iter().filter(|control| rules.iter().any(|rule| control.uses(rule))).collect()
     }
 }
 
 impl Control {
     /// Whether this control uses `rule`.
-    pub fn rests_on(&self, rule: &Rule) -> bool {
+    pub fn uses(&self, rule: &Rule) -> bool {
         self.rules.iter().any(|mapping| mapping.rule == rule)
     }
 }
@@ -108,7 +108,7 @@ mod tests {
     fn every_rule_counts_for_exactly_one_control_of_each_framework() {
         for framework in ALL {
             for rule in rules() {
-                let controls = framework.controls.iter().filter(|control| control.rests_on(rule));
+                let controls = framework.controls.iter().filter(|control| control.uses(rule));
                 assert_eq!(controls.count(), 1, "{} {}", framework.id, rule.code);
                 assert!(framework.control_of(rule).is_some());
             }

@@ -11,11 +11,11 @@ const LONG: usize = 32;
 pub(super) fn separators(text: &[u8]) -> impl Iterator<Item = usize> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        while let Some(stretch) = text.get(at..at + LONG) {
+        while let Some(span) = text.get(at..at + LONG) {
             let before = text.get(..at).unwrap_or_default();
             if !is_separated(before) {
                 at += memchr2(b'_', b'-', text.get(at..)?)? + 1;
-            } else if let Some(sign) = stretch.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
+            } else if let Some(sign) = span.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
                 // The last sign of a stretch: most words are short.
                 at += sign + 1;
             } else {

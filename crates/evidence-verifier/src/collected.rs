@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use evidence_bundle::document::{Check, Counts, Member};
-use evidence_view::{CheckSink, ControlHead, EachCheck, Row, Sink, sanitized, words};
+use evidence_view::{CheckReader, CheckSink, ControlHead, Row, Sink, sanitized, words};
 
 use crate::answer::{ControlCounts, CriterionCounts, FileShown};
 
 /// The collected data of a bundle.
 #[derive(Debug)]
 pub(crate) struct Collected {
-    pub(crate) checks: EachCheck<Checks>,
+    pub(crate) checks: CheckReader<Checks>,
     /// The population.
     pub(crate) members: Vec<Member>,
     pub(crate) files: Vec<FileShown>,
@@ -27,7 +27,7 @@ pub(crate) struct Checks {
 
 impl Collected {
     pub(crate) fn new() -> Collected {
-        Collected { checks: EachCheck::new(Checks::default()), members: Vec::new(), files: Vec::new() }
+        Collected { checks: CheckReader::new(Checks::default()), members: Vec::new(), files: Vec::new() }
     }
 
     /// Each control with the counts of its checks; `None` if the results have an unknown form.

@@ -8,7 +8,7 @@ use evidence_bundle::document::{ArtifactRecord, AskedRecord};
 use evidence_bundle::read::{Row, Sink};
 use serde::Deserialize;
 
-use crate::rows::First;
+use crate::rows::Truncated;
 use crate::sanitize::{NAMES, Sanitize as _, sanitized_lines};
 
 /// The most bytes of a file to show as text.
@@ -22,14 +22,14 @@ pub struct ArtifactSearch {
     /// How many artifacts match.
     pub found: u64,
     /// The first of them, after the skipped ones.
-    pub artifacts: First<ArtifactRecord>,
+    pub artifacts: Truncated<ArtifactRecord>,
 }
 
 impl ArtifactSearch {
     /// Finds `text` in paths, subjects, types and sources, and controls with that name; an empty text matches
     /// everything. Skips the first `skip` matches.
     pub fn new(text: &str, skip: u64) -> ArtifactSearch {
-        let (needle, artifacts) = (text.to_lowercase(), First::default());
+        let (needle, artifacts) = (text.to_lowercase(), Truncated::default());
         ArtifactSearch { needle, skip, found: 0, artifacts }
     }
 

@@ -25,7 +25,7 @@ pub trait CheckSink {
 
 /// Passes every check of a bundle to a sink, while the bundle is verified.
 #[derive(Debug)]
-pub struct EachCheck<S> {
+pub struct CheckReader<S> {
     /// The sink.
     pub sink: S,
     /// Whether each control came before its checks.
@@ -33,14 +33,14 @@ pub struct EachCheck<S> {
     head: Option<ControlHead>,
 }
 
-impl<S: CheckSink> EachCheck<S> {
+impl<S: CheckSink> CheckReader<S> {
     /// Passes the checks to this sink.
-    pub fn new(sink: S) -> EachCheck<S> {
-        EachCheck { sink, known: true, head: None }
+    pub fn new(sink: S) -> CheckReader<S> {
+        CheckReader { sink, known: true, head: None }
     }
 }
 
-impl<S: CheckSink> Sink for EachCheck<S> {
+impl<S: CheckSink> Sink for CheckReader<S> {
     fn row(&mut self, row: Row<'_>) -> io::Result<()> {
         match (row, &self.head) {
             (Row::Summary(summary), _) => self.sink.summary(*summary),

@@ -12,7 +12,7 @@ use evidence_bundle::read::{ControlHead, Row, Sink};
 
 use crate::findings::urgency;
 use crate::overview::Overview;
-use crate::rows::First;
+use crate::rows::Truncated;
 use crate::sanitize::{Sanitize, sanitized};
 
 /// The parts of a bundle that are compared.
@@ -104,7 +104,7 @@ pub struct Comparison {
     /// The checks that changed.
     pub checks: CheckChanges,
     /// The changed artifacts by kind of change, without empty groups.
-    pub artifacts: Vec<(ArtifactChange, First<ArtifactPath>)>,
+    pub artifacts: Vec<(ArtifactChange, Truncated<ArtifactPath>)>,
     /// Counts of both.
     pub counts: Vec<CountChange>,
 }
@@ -133,7 +133,7 @@ impl ControlChange {
 #[derive(Debug, Default)]
 pub struct CheckChanges {
     /// The changes by kind, the most urgent first, without empty groups.
-    pub groups: Vec<(Change, First<CheckChange>)>,
+    pub groups: Vec<(Change, Truncated<CheckChange>)>,
     /// How many checks did not change.
     pub unchanged: u64,
 }
@@ -339,7 +339,7 @@ fn judgements(before: Controls, after: Controls) -> (Vec<ControlChange>, CheckCh
         }
     }
     let controls = order.iter().filter_map(|id| controls.remove(id)).collect();
-    let mut groups = Change::ALL.map(|change| (change, First::default()));
+    let mut groups = Change::ALL.map(|change| (change, Truncated::default()));
     let mut unchanged = 0_u64;
     for ([control, source, rule, subject], (from, to)) in checks {
         let change = Change::of(from.as_ref(), to.as_ref());
@@ -362,8 +362,9 @@ fn judgements(before: Controls, after: Controls) -> (Vec<ControlChange>, CheckCh
 fn artifacts(
     before: BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
-) -> Vec<(ArtifactChange, First<ArtifactPath>)> {
-    let (mut changed, mut added, mut removed) = (First::default(), First::default(), First::default());
+) -> Vec<(ArtifactChange, Truncated<ArtifactPath>)> {
+    let (mut changed, mut added, mut removed) =
+        (Truncated::default(), Truncated::default(), Truncated::default());
     for (path, checksum) in after {
         match before.get(path) {
             None => added.push(ArtifactPath(path.clone())),
@@ -382,7 +383,7 @@ fn artifacts(
 }
 
 /// The groups that are not empty.
-fn filled<K, T>(groups: impl IntoIterator<Item = (K, First<T>)>) -> Vec<(K, First<T>)> {
+fn filled<K, T>(groups: impl IntoIterator<Item = (K, Truncated<T>)>) -> Vec<(K, Truncated<T>)> {
     groups.into_iter().filter(|(_, first)| !first.is_empty()).collect()
 }
 

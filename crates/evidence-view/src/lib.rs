@@ -38,7 +38,7 @@ pub use artifacts::{ArtifactSearch, FileContents, FileText, decoded};
 pub use check_page::{BY_URGENCY, CheckPage, Choices, ShownCheck};
 pub use check_query::{CheckQuery, Position, Sort, SortBy};
 pub use check_table::CheckTable;
-pub use checks::{CheckSink, EachCheck, each_check};
+pub use checks::{CheckReader, CheckSink, each_check};
 pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, CheckSide, Comparable, Comparison,
     ControlChange, CountChange, compare,
@@ -51,7 +51,7 @@ pub use json::document;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::read;
 pub use results::{ControlResult, LeftOut, ManifestHead, Results};
-pub use rows::{FIRST_ROWS, First, each_row};
+pub use rows::{FIRST_ROWS, Truncated, each_row};
 pub use sample::{
     CheckDraw, Draw, Drawn, MemberDraw, Sample, SampledCheck, Seed, SeedError, check_identity,
     member_identity,

@@ -11,7 +11,7 @@ use evidence_bundle::read::{Row, Sink};
 use crate::findings::{Checks, HintGroups};
 use crate::json;
 use crate::overview::Overview;
-use crate::rows::First;
+use crate::rows::Truncated;
 use crate::sanitize::sanitized;
 
 /// The contents of one bundle.
@@ -22,7 +22,7 @@ pub struct Results {
     /// The advice.
     pub hints: HintGroups,
     /// What each source discovered and collected.
-    pub sources: First<SourceRun>,
+    pub sources: Truncated<SourceRun>,
     /// What is not in the bundle, and the warnings.
     pub left_out: LeftOut,
     /// The checks of the control that is being read.
@@ -50,11 +50,11 @@ pub struct ControlResult {
 #[derive(Debug, Default)]
 pub struct LeftOut {
     /// What could not be collected.
-    pub errors: First<ErrorRecord>,
+    pub errors: Truncated<ErrorRecord>,
     /// Artifacts with forbidden data.
-    pub excluded: First<Excluded>,
+    pub excluded: Truncated<Excluded>,
     /// What a reader should know.
-    pub warnings: First<Warning>,
+    pub warnings: Truncated<Warning>,
 }
 
 /// `manifest.json` without its artifacts and files, and with the first rows of its other lists.
@@ -84,7 +84,8 @@ impl ManifestHead {
         let (mut tool_version, mut created_at, mut framework) = (None, None, None);
         let (mut organization, mut bundle_id) = (None, None);
         let (mut signer, mut complete) = (None, None);
-        let (mut errors, mut excluded, mut warnings) = (First::default(), First::default(), First::default());
+        let (mut errors, mut excluded, mut warnings) =
+            (Truncated::default(), Truncated::default(), Truncated::default());
         let mut json = json::rows(contents);
         let read = json.object(|json, name| match name {
             "tool_version" => json.once(&mut tool_version, name),

@@ -32,20 +32,20 @@ pub fn each_row<T: DeserializeOwned>(
 
 /// The first rows of a list, made safe to show, and the number of further ones.
 #[derive(Debug)]
-pub struct First<T> {
+pub struct Truncated<T> {
     /// The first [`FIRST_ROWS`].
     pub rows: Vec<T>,
     /// The number of further ones.
     pub more: u64,
 }
 
-impl<T> Default for First<T> {
-    fn default() -> First<T> {
-        First { rows: Vec::new(), more: 0 }
+impl<T> Default for Truncated<T> {
+    fn default() -> Truncated<T> {
+        Truncated { rows: Vec::new(), more: 0 }
     }
 }
 
-impl<T> First<T> {
+impl<T> Truncated<T> {
     /// The number of rows, kept or not.
     pub fn count(&self) -> u64 {
         u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_add(self.more)
@@ -62,7 +62,7 @@ impl<T> First<T> {
     }
 }
 
-impl<T: Sanitize> First<T> {
+impl<T: Sanitize> Truncated<T> {
     /// Keeps this row, or counts it.
     pub fn push(&mut self, row: T) {
         self.push_with(|| row);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_long_list_is_counted_and_not_kept() {
-        let mut first = First::default();
+        let mut first = Truncated::default();
         (0..1_000).for_each(|row: u32| first.push(row));
         assert_eq!((first.rows.len(), first.more, first.count()), (FIRST_ROWS, 800, 1_000));
         assert_eq!(first.rest().as_deref(), Some("and 800 more"));

@@ -26,7 +26,7 @@ use crate::env::Env;
 use crate::evaluate::{Basis, Check, ControlResult, control_result};
 use crate::hint;
 use crate::observation::SourceName;
-use crate::source::Configured;
+use crate::source::Source;
 use crate::spool::{Item, Reader, Spool, Text};
 use evidence_rules::framework::{Control, Mapping};
 use evidence_rules::rule::{Rule, Settings};
@@ -123,7 +123,7 @@ pub fn observed(
 
 /// What decides what each source is asked for.
 fn source_scopes(config: &Config, env: &Env, screen: &Screen) -> Vec<SourceScope> {
-    let source = |source: &Arc<dyn Configured>| SourceScope {
+    let source = |source: &Arc<dyn Source>| SourceScope {
         source: source.kind().name.id().to_string(),
         controls: ids(&config.framework.controls_of(source.rules())),
         settings: source
@@ -188,7 +188,7 @@ pub fn normalized(
     let observations = observations_checksum(spool);
     add(spool, path::NORMALIZED, |out, reader| {
         let controls = results.iter().map(|result| {
-            let checks = || collection.checks.iter().filter(|check| result.control.rests_on(check.rule));
+            let checks = || collection.checks.iter().filter(|check| result.control.uses(check.rule));
             NormalizedControl {
                 id: result.control.id.to_string(),
                 title: result.control.title.to_string(),
@@ -311,7 +311,7 @@ pub fn hints(spool: &mut Spool, config: &Config, collection: &Collection) -> io:
 }
 
 /// What `run.json` contains besides the sources.
-pub struct RunContext {
+pub struct RunInfo {
     /// When the run began.
     pub started: Timestamp,
     /// The command line.
@@ -327,7 +327,7 @@ pub fn run(
     env: &Env,
     collection: &Collection,
     screen: &Screen,
-    context: &RunContext,
+    context: &RunInfo,
 ) -> io::Result<()> {
     let of_run = !env.is_reproducible();
     let completed = env.clock.now();

@@ -44,9 +44,9 @@ pub fn of_plans(plans: &[(SourceName, Result<Plan, ConnectError>)]) -> Vec<Strin
             Err(error) => vec![not_reached(*source, error)],
             Ok(plan) => {
                 let parts = [
-                    (&plan.missing, "would be missing"),
-                    (&plan.lacking, "not readable"),
-                    (&plan.unlisted, "not listed"),
+                    (&plan.failed, "would be missing"),
+                    (&plan.unreadable, "not readable"),
+                    (&plan.omitted, "not listed"),
                 ];
                 let line = |what: &str, texts: &[String]| {
                     (!texts.is_empty()).then(|| format!("{}: {what}: {}", source.id(), texts.join("; ")))

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use evidence_http::Variables;
-pub use evidence_http::clock::{Clock, Hands};
+pub use evidence_http::clock::{Clock, VirtualTime};
 use evidence_os::secret::{Place, Secret, SecretError};
 use jiff::Timestamp;
 

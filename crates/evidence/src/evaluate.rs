@@ -123,7 +123,7 @@ pub fn control_result<'a, Words: 'a>(
 ) -> ControlResult {
     let mut counts = Counts::default();
     let mut first: [Option<&'static Reason>; 4] = [None; 4];
-    for check in checks.filter(|check| control.rests_on(check.rule)) {
+    for check in checks.filter(|check| control.uses(check.rule)) {
         counts.add(check.verdict.status);
         if let Some(first) = first.get_mut(index(check.verdict.status)) {
             first.get_or_insert(check.verdict.reason);

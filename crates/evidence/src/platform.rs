@@ -29,8 +29,8 @@ use crate::env::Env;
 use crate::origin::{Origin, PLATFORM};
 use crate::report::{Event, Reporter, Uploading};
 use evidence_http::{
-    Answered, Client, ClientSettings, FailureKind, Login, Parcel, ParseError, Proxy, RequestFailure, Spoilt,
-    Uplink, UplinkRequest,
+    Answered, Client, ClientSettings, FailureKind, Invalidated, Login, ParseError, Proxy, RequestFailure,
+    UploadClient, UploadFile, UploadRequest,
 };
 use evidence_screen::Screen;
 
@@ -136,7 +136,7 @@ struct Judged {
 /// One upload: the platform, and the reporter of its progress.
 pub struct Upload<'a> {
     target: &'a UploadTarget,
-    uplink: Uplink,
+    uplink: UploadClient,
     conversation: Arc<Conversation>,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Upload<'a> {
         let credential = Arc::new(Login::fixed(authorization));
         let client = Client::new(settings, dialect, credential, env.clock.clone(), watch)
             .map_err(UploadError::Client)?;
-        Ok(Upload { target, uplink: Uplink::new(client), conversation })
+        Ok(Upload { target, uplink: UploadClient::new(client), conversation })
     }
 
     /// Uploads the bundle and has the platform verify it. `signer` is the key that signed it, if the bundle was
@@ -182,7 +182,7 @@ impl<'a> Upload<'a> {
     /// # Errors
     ///
     /// Fails if the platform does not end up with the bundle, or does not report it as verified.
-    pub async fn run(&self, parcel: &Parcel, signer: Option<&KeyId>) -> Result<Uploaded, UploadError> {
+    pub async fn run(&self, parcel: &UploadFile, signer: Option<&KeyId>) -> Result<Uploaded, UploadError> {
         let (organization, _) = self.authenticate().await?;
         let (bundle_id, already) = self.store(parcel).await?;
         self.verify(&bundle_id, signer).await?;
@@ -212,7 +212,7 @@ impl<'a> Upload<'a> {
 
     /// The name of the key's organization and the whole answer. Fails if another organization was expected.
     async fn authenticate(&self) -> Result<(String, WhoAmI), UploadError> {
-        let order = UplinkRequest::question(self.call(&["whoami"])?);
+        let order = UploadRequest::question(self.call(&["whoami"])?);
         let Answered { value: identity, .. } = self.ask::<WhoAmI>(UploadStep::Authenticate, &order).await?;
         let WhoAmI { organization, role, .. } = &identity;
         let names = [Some(&organization.id), organization.slug.as_ref(), organization.name.as_ref()];
@@ -234,7 +234,7 @@ impl<'a> Upload<'a> {
     }
 
     /// The bundle's id on the platform, and whether the platform already had it.
-    async fn store(&self, parcel: &Parcel) -> Result<(String, bool), UploadError> {
+    async fn store(&self, parcel: &UploadFile) -> Result<(String, bool), UploadError> {
         let config = &self.target.config;
         let mut url = self.call(&["bundles"])?;
         url.query_pairs_mut()
@@ -242,11 +242,11 @@ impl<'a> Upload<'a> {
             .extend_pairs(config.tags.iter().map(|(name, value)| ("tag", format!("{name}={value}"))));
         self.conversation.reporter.event(Event::Upload(Uploading::Sending(parcel.bytes())));
         let answer =
-            self.ask(UploadStep::Upload, &UplinkRequest::parcel(url, "application/gzip", parcel)).await;
+            self.ask(UploadStep::Upload, &UploadRequest::upload(url, "application/gzip", parcel)).await;
         self.conversation.reporter.event(Event::Upload(Uploading::SendingOver));
-        let Answered { value: Stored { bundle_id, sha256, status }, meta } = match parcel.take_spoilt() {
-            Some(Spoilt::Changed) => return Err(UploadError::Changed),
-            Some(Spoilt::Unreadable(error)) => {
+        let Answered { value: Stored { bundle_id, sha256, status }, meta } = match parcel.take_invalidated() {
+            Some(Invalidated::Changed) => return Err(UploadError::Changed),
+            Some(Invalidated::Unreadable(error)) => {
                 return Err(UploadError::Unreadable(self.clean(&error.to_string())));
             }
             None => answer?,
@@ -269,7 +269,7 @@ impl<'a> Upload<'a> {
     }
 
     async fn verify(&self, bundle_id: &str, signer: Option<&KeyId>) -> Result<(), UploadError> {
-        let order = UplinkRequest::command(self.call(&["bundles", bundle_id, "verify"])?);
+        let order = UploadRequest::command(self.call(&["bundles", bundle_id, "verify"])?);
         let Answered { value: Judged { verified, key_id, reason, detail }, .. } =
             self.ask(UploadStep::Verify, &order).await?;
         if !verified {
@@ -299,7 +299,7 @@ impl<'a> Upload<'a> {
     async fn ask<T: DeserializeOwned>(
         &self,
         step: UploadStep,
-        order: &UplinkRequest,
+        order: &UploadRequest,
     ) -> Result<Answered<T>, UploadError> {
         // A body that is not JSON, despite its media type, is treated like JSON of an unexpected shape: no retry.
         let parse = |bytes: &[u8]| {
@@ -321,13 +321,13 @@ impl<'a> Upload<'a> {
     fn error(&self, step: UploadStep, kind: FailureKind, status: Option<u16>) -> UploadError {
         let (said, api_url) = (self.conversation.take(), self.target.api_url().to_string());
         let attempts = said.attempts;
-        let no_answer = |text: String, foreign, obstacle| UploadError::NoAnswer {
+        let no_answer = |text: String, foreign, permanent| UploadError::NoAnswer {
             step,
             api_url: api_url.clone(),
             text: self.clean(&text),
             attempts,
             foreign,
-            obstacle: Option::map(obstacle, Box::new),
+            permanent: Option::map(permanent, Box::new),
         };
         match (said.refusal, kind) {
             (Some(BadAnswer::Problem(problem)), _) => {
@@ -341,7 +341,7 @@ impl<'a> Upload<'a> {
                 }))
             }
             (Some(BadAnswer::Foreign(text)), _) => no_answer(text, true, None),
-            (None, FailureKind::Obstacle(obstacle, text)) => no_answer(text, false, Some(obstacle)),
+            (None, FailureKind::PermanentFailure(permanent, text)) => no_answer(text, false, Some(permanent)),
             (None, FailureKind::TooLarge { .. }) => {
                 let status = status.unwrap_or_default();
                 no_answer(

@@ -10,14 +10,14 @@ use std::time::Duration;
 /// A clock that can be wrong (a host two hours off), moved forward (past a limit's window), or a test's own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
-    hands: Hands,
+    hands: VirtualTime,
     offset_seconds: Arc<AtomicI64>,
     delay: Arc<Delay>,
 }
 
 /// The source of time: the machine, or the hands of a test.
 #[derive(Clone, Default)]
-pub(crate) struct Hands {
+pub(crate) struct VirtualTime {
     read: Option<Arc<Read>>,
     wait: Option<Arc<Wait>>,
 }
@@ -26,7 +26,7 @@ type Read = dyn Fn() -> Timestamp + Send + Sync;
 
 type Wait = dyn Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
 
-impl Hands {
+impl VirtualTime {
     pub(crate) fn read_by(&mut self, read: impl Fn() -> Timestamp + Send + Sync + 'static) {
         self.read = Some(Arc::new(read));
     }
@@ -39,14 +39,14 @@ impl Hands {
     }
 }
 
-impl std::fmt::Debug for Hands {
+impl std::fmt::Debug for VirtualTime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.read.is_some() { "handed in" } else { "the machine's" })
     }
 }
 
 impl Clock {
-    pub(crate) fn new(hands: Hands) -> Self {
+    pub(crate) fn new(hands: VirtualTime) -> Self {
         Self { hands, ..Self::default() }
     }
 

@@ -131,9 +131,9 @@ impl Derived<'_> {
             }
             _ => Err(json.unknown(name)),
         })?;
-        let framework: String = self.there(framework, "framework")?;
-        let Object(summary) = self.there(summary, "summary")?;
-        self.there(controls, "controls")?;
+        let framework: String = self.required(framework, "framework")?;
+        let Object(summary) = self.required(summary, "summary")?;
+        self.required(controls, "controls")?;
         if framework != self.facts.framework {
             let detail =
                 format!("the framework {framework} is not that of the manifest, {}", self.facts.framework);
@@ -215,14 +215,14 @@ impl Derived<'_> {
             _ => Err(json.unknown(name)),
         })?;
         let head = ControlHead {
-            id: self.there(head.id, "id")?,
-            status: self.there(head.status, "status")?,
-            title: self.there(head.title, "title")?,
-            reason: self.there(head.reason, "reason")?,
-            criteria: self.there(head.criteria, "criteria")?,
-            expected: self.there(head.expected, "expected")?,
+            id: self.required(head.id, "id")?,
+            status: self.required(head.status, "status")?,
+            title: self.required(head.title, "title")?,
+            reason: self.required(head.reason, "reason")?,
+            criteria: self.required(head.criteria, "criteria")?,
+            expected: self.required(head.expected, "expected")?,
         };
-        self.there(checks, "checks")?;
+        self.required(checks, "checks")?;
         json.pass(Row::ControlEnd(&head))?;
         let ControlHead { id, title, status, reason, criteria, mut expected } = head;
         if let Some(checks) = &mut found.checks {
@@ -288,7 +288,7 @@ impl Derived<'_> {
         if ids.array_windows().any(|[one, next]| one == next) {
             return Err(Stop::Malformed("two hints have the same id".to_owned()));
         }
-        self.there(hints, "hints")
+        self.required(hints, "hints")
     }
 
     /// Checks that a referenced file is in this bundle.
@@ -323,7 +323,7 @@ impl Derived<'_> {
         Err(self.error(Reason::ScopeMismatch, detail).into())
     }
 
-    pub(super) fn there<T>(&self, field: Option<T>, name: &str) -> Result<T, Stop> {
+    pub(super) fn required<T>(&self, field: Option<T>, name: &str) -> Result<T, Stop> {
         field.ok_or_else(|| Stop::Malformed(format!("missing field `{name}`")))
     }
 

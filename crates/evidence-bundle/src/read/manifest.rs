@@ -277,34 +277,34 @@ impl Head {
         format: Option<&'static FormatVersion>,
         rows: RowCheck<'_>,
     ) -> Result<ManifestFacts, VerifyError> {
-        fn there<T>(field: Option<T>, name: &str) -> Result<T, VerifyError> {
+        fn required<T>(field: Option<T>, name: &str) -> Result<T, VerifyError> {
             field.ok_or_else(|| malformed(format_args!("missing field `{name}`")))
         }
         if let Some(name) = &self.unknown {
             return Err(malformed(format_args!("unknown field `{name}`")));
         }
-        let format = there(format, "bundle_version")?;
-        there(self.artifacts, "artifacts")?;
-        there(self.files, "files")?;
-        let created_at = crate::time::parse(&there(self.created_at, "created_at")?)
+        let format = required(format, "bundle_version")?;
+        required(self.artifacts, "artifacts")?;
+        required(self.files, "files")?;
+        let created_at = crate::time::parse(&required(self.created_at, "created_at")?)
             .ok_or_else(|| malformed("created_at is not an RFC 3339 time in whole seconds of UTC"))?;
-        let sources = there(self.sources, "sources")?;
+        let sources = required(self.sources, "sources")?;
         let sources: Vec<String> = sources.into_iter().map(|Object(source)| source.id).collect();
-        let controls = there(self.controls, "controls")?;
+        let controls = required(self.controls, "controls")?;
         rows.check_scope(&sources, &controls)?;
         let (collected, resumed, fixed_time) = (rows.collected, rows.resumed, rows.fixed_time);
         let (sizes, artifacts) = rows.sizes()?;
-        let (warnings, warnings_total) = there(self.warnings, "warnings")?;
-        let (excluded, excluded_total) = there(self.excluded, "excluded")?;
-        let (errors, errors_total) = there(self.errors, "errors")?;
+        let (warnings, warnings_total) = required(self.warnings, "warnings")?;
+        let (excluded, excluded_total) = required(self.excluded, "excluded")?;
+        let (errors, errors_total) = required(self.errors, "errors")?;
         let head = ManifestHead {
             created_at,
-            tool_version: there(self.tool_version, "tool_version")?,
-            framework: there(self.framework, "framework")?,
+            tool_version: required(self.tool_version, "tool_version")?,
+            framework: required(self.framework, "framework")?,
             controls,
-            bundle_id: there(self.bundle_id, "bundle_id").and_then(bundle_id)?,
-            organization: there(self.organization, "organization")?,
-            complete: there(self.complete, "complete")?,
+            bundle_id: required(self.bundle_id, "bundle_id").and_then(bundle_id)?,
+            organization: required(self.organization, "organization")?,
+            complete: required(self.complete, "complete")?,
             warnings,
             warnings_total,
             excluded,
@@ -314,7 +314,7 @@ impl Head {
             previous: self.previous.flatten().map(|Object(previous)| previous),
             sources,
         };
-        let Object(signer) = there(self.signer, "signer")?;
+        let Object(signer) = required(self.signer, "signer")?;
         let facts = ManifestFacts { head, format, sizes, artifacts, collected, resumed, fixed_time, signer };
         if facts.complete && facts.errors_total.max(facts.excluded_total) > 0 {
             let detail = "the manifest says that nothing is missing, but lists what is";

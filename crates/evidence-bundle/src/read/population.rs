@@ -54,13 +54,13 @@ impl Derived<'_> {
         json: &mut Json<'_, R>,
         version: &mut Option<String>,
     ) -> Result<(), Stop> {
-        let mut there = None;
+        let mut required = None;
         let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
         let mut named = vec![false; self.list.len()];
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "observations" => {
-                json.first(&mut there, name, ())?;
+                json.first(&mut required, name, ())?;
                 json.list(|json| {
                     let row: ObservationRecord = object(json)?;
                     self.source(&row.source)?;
@@ -77,7 +77,7 @@ impl Derived<'_> {
             }
             _ => Err(json.unknown(name)),
         })?;
-        self.there(there, "observations")?;
+        self.required(required, "observations")?;
         let none = Counts::default();
         for run in &self.run.sources {
             if !counts.get(&run.name).unwrap_or(&none).agree(run) {
@@ -163,8 +163,8 @@ impl Derived<'_> {
             }
             _ => Err(json.unknown(name)),
         })?;
-        let sources: Vec<SourcePopulation> = Object::all(self.there(sources, "sources")?);
-        self.there(members, "members")?;
+        let sources: Vec<SourcePopulation> = Object::all(self.required(sources, "sources")?);
+        self.required(members, "members")?;
         names::within(self.path, sources.iter().flat_map(|source| source.host_totals.keys()))?;
         self.same_sources(sources.iter().map(|source| &source.source))?;
         for (source, run) in sources.iter().zip(&self.run.sources) {
@@ -212,11 +212,11 @@ impl Derived<'_> {
             "rules" => json.once(&mut rules, name),
             _ => Err(json.unknown(name)),
         })?;
-        let framework: String = self.there(framework, "framework")?;
-        let organization: String = self.there(organization, "organization")?;
-        let Object(tool): Object<ToolRecord> = self.there(tool, "tool")?;
-        let sources: Vec<SourceScope> = Object::all(self.there(sources, "sources")?);
-        let rules: Vec<RuleRecord> = Object::all(self.there(rules, "rules")?);
+        let framework: String = self.required(framework, "framework")?;
+        let organization: String = self.required(organization, "organization")?;
+        let Object(tool): Object<ToolRecord> = self.required(tool, "tool")?;
+        let sources: Vec<SourceScope> = Object::all(self.required(sources, "sources")?);
+        let rules: Vec<RuleRecord> = Object::all(self.required(rules, "rules")?);
         let schema_version = version.clone().unwrap_or_default();
         let scope = ScopeRecord { schema_version, framework, organization, cadence, tool, sources, rules };
         json.pass(Row::Scope(&scope))?;

@@ -56,9 +56,9 @@ pub fn each_waiver<R: Read>(
         }
         _ => Err(json.unknown(name)),
     })?;
-    let Object(file) = there(file, "file")?;
-    let Object(summary) = there(summary, "summary")?;
-    there(list, "waivers")?;
+    let Object(file) = required(file, "file")?;
+    let Object(summary) = required(summary, "summary")?;
+    required(list, "waivers")?;
     let head = WaiversHead { file, summary };
     json.pass(Row::Waivers(&head))?;
     Ok(head)
@@ -125,7 +125,7 @@ fn waiver<R: Read>(json: &mut Json<'_, R>, room: &mut Room, sink: &mut impl Waiv
         }
         _ => Err(json.unknown(name)),
     })?;
-    there(matches, "matches")?;
+    required(matches, "matches")?;
     let waiver = fields.waiver()?;
     room.take(&waiver)?;
     sink.waiver(&waiver)?;
@@ -157,29 +157,29 @@ struct Fields {
 impl Fields {
     fn waiver(self) -> Result<WaiverRecord<()>, Stop> {
         Ok(WaiverRecord {
-            id: there(self.id, "id")?,
+            id: required(self.id, "id")?,
             control: self.control,
-            rule: there(self.rule, "rule")?,
-            source: there(self.source, "source")?,
-            subjects: there(self.subjects, "subjects")?,
-            globs: there(self.globs, "globs")?,
-            reasons: there(self.reasons, "reasons")?,
-            reason: there(self.reason, "reason")?,
-            owner: there(self.owner, "owner")?,
-            approved_by: there(self.approved_by, "approved_by")?,
-            approved_at: there(self.approved_at, "approved_at")?,
-            expires_at: there(self.expires_at, "expires_at")?,
+            rule: required(self.rule, "rule")?,
+            source: required(self.source, "source")?,
+            subjects: required(self.subjects, "subjects")?,
+            globs: required(self.globs, "globs")?,
+            reasons: required(self.reasons, "reasons")?,
+            reason: required(self.reason, "reason")?,
+            owner: required(self.owner, "owner")?,
+            approved_by: required(self.approved_by, "approved_by")?,
+            approved_at: required(self.approved_at, "approved_at")?,
+            expires_at: required(self.expires_at, "expires_at")?,
             ticket: self.ticket,
             compensating: self.compensating,
             compensating_check: self.compensating_check.map(|Object(check)| check),
-            self_approved: there(self.self_approved, "self_approved")?,
-            state: there(self.state, "state")?,
+            self_approved: required(self.self_approved, "self_approved")?,
+            state: required(self.state, "state")?,
             matches: (),
         })
     }
 }
 
-fn there<T>(field: Option<T>, name: &str) -> Result<T, Stop> {
+fn required<T>(field: Option<T>, name: &str) -> Result<T, Stop> {
     field.ok_or_else(|| Stop::Malformed(format!("missing field `{name}`")))
 }
 

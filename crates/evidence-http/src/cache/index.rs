@@ -58,7 +58,7 @@ impl Index {
     pub(super) fn read(file: File, key: hmac::Key, beginning: EntryHead) -> io::Result<Index> {
         let mut slots: HashMap<KeyHash, IndexEntry> = HashMap::new();
         let (mut run, mut unfinished, mut live) = (0, None, 0);
-        let journal = Journal::read(file, key, |stretch, mark, head| match head {
+        let journal = Journal::read(file, key, |span, mark, head| match head {
             EntryHead::Began { at, resumes } => {
                 run += 1;
                 if !resumes || unfinished.is_none() {
@@ -66,7 +66,7 @@ impl Index {
                 }
             }
             EntryHead::Ended => unfinished = None,
-            head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
+            head => learn(&mut slots, &mut live, run, (span, mark), &head),
         })?;
         // The lost part may say that the run ended, or that another began.
         let unfinished = unfinished.filter(|_| !journal.is_damaged());
@@ -90,8 +90,8 @@ impl Index {
                 begun = true;
                 journal.append(&EntryHead::Began { at: began, resumes: false }, &[])?;
             }
-            for stretch in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
-                journal.copy(&self.journal, stretch)?;
+            for span in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
+                journal.copy(&self.journal, span)?;
             }
         }
         Ok(new)
@@ -155,13 +155,13 @@ fn learn(
     entry: (JournalSpan, Mark),
     head: &EntryHead,
 ) {
-    let (stretch, mark) = entry;
+    let (span, mark) = entry;
     let asked = |at: &Timestamp| u32::try_from(at.as_second().max(0)).unwrap_or(u32::MAX);
     match head {
         EntryHead::Answer(answer) => {
             let question = CacheKey { path: &answer.path, accept: &answer.accept };
             let slot = IndexEntry {
-                answer: stretch,
+                answer: span,
                 mark,
                 confirmed: None,
                 run,
@@ -170,15 +170,15 @@ fn learn(
                 tagged: answer.status == 200 && answer.etag.is_some(),
                 resumable: answer.resumable,
             };
-            *live += stretch.bytes();
+            *live += span.bytes();
             if let Some(before) = slots.insert(key(question), slot) {
                 *live = live.saturating_sub(before.bytes());
             }
         }
         EntryHead::Confirmed { key, answer, at, .. } => {
             if let Some(slot) = slots.get_mut(key).filter(|slot| slot.mark == *answer) {
-                let before = slot.confirmed.replace(stretch).map_or(0, JournalSpan::bytes);
-                *live = (*live + stretch.bytes()).saturating_sub(before);
+                let before = slot.confirmed.replace(span).map_or(0, JournalSpan::bytes);
+                *live = (*live + span.bytes()).saturating_sub(before);
                 (slot.run, slot.asked) = (run, asked(at));
             }
         }

@@ -166,9 +166,9 @@ impl Journal {
         let (mut end, mut entry) = (0, Vec::new());
         while let Some(mark) = next(&mut reader, &key, &mut entry)? {
             let Some((head, _)) = split(&entry) else { break };
-            let Some(stretch) = JournalSpan::new(end, PREFIX + entry.len()) else { break };
-            each(stretch, mark, head);
-            end += stretch.bytes();
+            let Some(span) = JournalSpan::new(end, PREFIX + entry.len()) else { break };
+            each(span, mark, head);
+            end += span.bytes();
         }
         let file = reader.into_inner();
         let damaged = file.metadata()?.len() > end;
@@ -213,20 +213,20 @@ impl Journal {
         entry.extend_from_slice(record);
         let length = entry.len() - PREFIX;
         let announced = u32::try_from(length).ok().filter(|_| length <= LONGEST);
-        let stretch = JournalSpan::new(self.end, entry.len());
-        let Some((announced, stretch)) = announced.zip(stretch) else {
+        let span = JournalSpan::new(self.end, entry.len());
+        let Some((announced, span)) = announced.zip(span) else {
             return Err(io::Error::other("the entry is too large"));
         };
         let tag = hmac::sign(&self.key, entry.get(PREFIX..).unwrap_or_default());
         for (place, byte) in entry.iter_mut().zip(announced.to_le_bytes().iter().chain(tag.as_ref())) {
             *place = *byte;
         }
-        if self.end + stretch.bytes() > self.room {
+        if self.end + span.bytes() > self.room {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         file::write_all_at(&self.file, &entry, self.end)?;
-        self.end += stretch.bytes();
-        Ok((stretch, Mark::first(tag.as_ref())))
+        self.end += span.bytes();
+        Ok((span, Mark::first(tag.as_ref())))
     }
 
     /// Copies an entry of another journal with the same key.
@@ -234,18 +234,18 @@ impl Journal {
     /// # Errors
     ///
     /// Fails if the disk is full or fails.
-    pub(super) fn copy(&mut self, from: &Journal, stretch: JournalSpan) -> io::Result<()> {
-        let mut entry = vec![0; usize::try_from(stretch.bytes()).map_err(io::Error::other)?];
-        file::read_exact_at(&from.file, &mut entry, u64::from(stretch.offset))?;
+    pub(super) fn copy(&mut self, from: &Journal, span: JournalSpan) -> io::Result<()> {
+        let mut entry = vec![0; usize::try_from(span.bytes()).map_err(io::Error::other)?];
+        file::read_exact_at(&from.file, &mut entry, u64::from(span.offset))?;
         file::write_all_at(&self.file, &entry, self.end)?;
-        self.end += stretch.bytes();
+        self.end += span.bytes();
         Ok(())
     }
 
     /// The entry there and its record, if the file has not changed.
-    pub(super) fn entry(&self, stretch: JournalSpan) -> Option<(EntryHead, Vec<u8>)> {
-        let mut entry = vec![0; usize::try_from(stretch.bytes()).ok()?];
-        file::read_exact_at(&self.file, &mut entry, u64::from(stretch.offset)).ok()?;
+    pub(super) fn entry(&self, span: JournalSpan) -> Option<(EntryHead, Vec<u8>)> {
+        let mut entry = vec![0; usize::try_from(span.bytes()).ok()?];
+        file::read_exact_at(&self.file, &mut entry, u64::from(span.offset)).ok()?;
         let content = entry.split_off(PREFIX.min(entry.len()));
         hmac::verify(&self.key, &content, entry.get(4..)?).ok()?;
         let (head, record) = split(&content)?;

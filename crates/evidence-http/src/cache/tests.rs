@@ -123,11 +123,11 @@ fn a_clean_up_keeps_what_can_be_resumed() {
     let cache = open(directory.path(), Purpose::Collect { resume: true }, 1_200).unwrap();
     let now = Timestamp::from_second(1_200).unwrap();
     assert_eq!(cache.resumed_run(), Timestamp::from_second(1_100).ok());
-    let confirmed = cache.taken_over(question("/a"), now).unwrap();
+    let confirmed = cache.resumed(question("/a"), now).unwrap();
     assert_eq!((confirmed.status, confirmed.at.as_second()), (304, 1_150));
     assert_eq!(confirmed.request_id.as_deref(), Some("R9"));
-    assert_eq!(cache.taken_over(question("/b"), now).unwrap().at.as_second(), 1_160);
-    assert!(cache.taken_over(question("/old"), now).is_none() && cache.find(question("/old")).is_some());
+    assert_eq!(cache.resumed(question("/b"), now).unwrap().at.as_second(), 1_160);
+    assert!(cache.resumed(question("/old"), now).is_none() && cache.find(question("/old")).is_some());
     assert_eq!(cache.count_taken_over(1, now), 2);
 }
 
@@ -152,12 +152,12 @@ fn what_was_cut_out_makes_nothing_younger() {
     drop(cache);
     let resumed = || open(directory.path(), Purpose::Plan { resume: true }, 500_100).unwrap();
     let now = Timestamp::from_second(500_100).unwrap();
-    assert_eq!(resumed().taken_over(question("/a"), now).unwrap().record, b"new");
+    assert_eq!(resumed().resumed(question("/a"), now).unwrap().record, b"new");
     let mut bytes = fs::read(path()).unwrap();
     bytes.drain(from..to);
     fs::write(path(), bytes).unwrap();
-    assert!(resumed().taken_over(question("/a"), now).is_none());
-    assert!(resumed().taken_over(question("/other"), now).is_some());
+    assert!(resumed().resumed(question("/a"), now).is_none());
+    assert!(resumed().resumed(question("/other"), now).is_some());
     assert_eq!(resumed().find(question("/a")).unwrap().record, b"old", "the host will say what it is worth");
 }
 
@@ -173,7 +173,7 @@ fn only_the_last_day_counts_in_either_direction() {
     {
         let cache = open(directory.path(), Purpose::Plan { resume: true }, now).unwrap();
         let now = Timestamp::from_second(now).unwrap();
-        assert_eq!(cache.taken_over(question("/a"), now).is_some(), taken, "{now}");
+        assert_eq!(cache.resumed(question("/a"), now).is_some(), taken, "{now}");
         assert_eq!(cache.count_taken_over(1, now), u64::from(taken));
     }
 }

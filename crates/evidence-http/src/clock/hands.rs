@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 /// The hands of a clock.
 #[derive(Debug)]
-pub struct Hands {
+pub struct VirtualTime {
     state: Mutex<State>,
 }
 
@@ -20,10 +20,10 @@ struct State {
     waiting: Vec<(Timestamp, oneshot::Sender<()>)>,
 }
 
-impl Hands {
+impl VirtualTime {
     /// Hands that show `start`.
-    pub fn new(start: Timestamp) -> Hands {
-        Hands { state: Mutex::new(State { now: start, waiting: Vec::new() }) }
+    pub fn new(start: Timestamp) -> VirtualTime {
+        VirtualTime { state: Mutex::new(State { now: start, waiting: Vec::new() }) }
     }
 
     /// The time that they show.
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn waits_end_in_the_order_of_their_times() {
-        let hands = Hands::new(at(0));
+        let hands = VirtualTime::new(at(0));
         let (mut later, mut sooner) = (Box::pin(hands.wait_until(at(60))), Box::pin(hands.wait_until(at(1))));
         assert!(hands.wait_until(at(0)).now_or_never().is_some(), "its time has come");
         assert_eq!(hands.next(), Some(at(1)));

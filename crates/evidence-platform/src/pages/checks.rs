@@ -12,7 +12,7 @@ use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
 use evidence_view::csv::BYTE_ORDER_MARK;
 use evidence_view::words::StatusLabel;
-use evidence_view::{BY_URGENCY, CheckPage, CheckTable, EachCheck, SortBy, sanitized};
+use evidence_view::{BY_URGENCY, CheckPage, CheckReader, CheckTable, SortBy, sanitized};
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
@@ -89,8 +89,8 @@ pub async fn checks(
     let bundle = app.service.bundle(&principal, &id).await?;
     let reader = CheckPage::new(asked.query.clone(), asked.sort, asked.after.clone(), ROWS);
     let viewer = app.service.viewer(&principal).await?;
-    let EachCheck { sink: checks, known, .. } =
-        viewer.read(&principal, &bundle, EachCheck::new(reader)).await?;
+    let CheckReader { sink: checks, known, .. } =
+        viewer.read(&principal, &bundle, CheckReader::new(reader)).await?;
     let checks_page = ChecksPage {
         frame: Frame::of(&principal),
         subject: sanitized(&bundle.overview.organization),
@@ -228,8 +228,8 @@ pub async fn table(
     let bundle = app.service.bundle(&principal, &id).await?;
     let viewer = app.service.viewer(&principal).await?;
     let out = BufWriter::new(viewer.scratch().await?);
-    let reader = EachCheck::new(CheckTable::new(asked.query, out)?);
-    let EachCheck { sink, known, .. } = viewer.read(&principal, &bundle, reader).await?;
+    let reader = CheckReader::new(CheckTable::new(asked.query, out)?);
+    let CheckReader { sink, known, .. } = viewer.read(&principal, &bundle, reader).await?;
     if !known {
         let text = "this platform does not know the format of this bundle's results; download the bundle";
         return Err(Error::Invalid(text.to_owned()));

@@ -43,7 +43,7 @@ pub struct Limits {
     /// The age at which a connection closes after its current request, and how long that may take.
     pub age: Duration,
     /// How long active requests may take after the server is asked to stop.
-    pub farewell: Duration,
+    pub shutdown_grace: Duration,
     /// Whether clients use https only, through a proxy.
     pub https: bool,
     /// The networks of the reverse proxies whose `X-Forwarded-For` is trusted.
@@ -58,7 +58,7 @@ impl Default for Limits {
             connections: 4_096,
             head: Duration::from_secs(10),
             age: Duration::from_secs(20 * 60),
-            farewell: Duration::from_secs(30),
+            shutdown_grace: Duration::from_secs(30),
             https: false,
             proxies: Vec::new(),
             host_names: Vec::new(),
@@ -139,7 +139,7 @@ impl Server {
         tracing::info!(connections = tasks.len(), "stopping");
         let _ = ending.send(true);
         let all = async { while tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(limits.farewell, all).await.is_err() {
+        if tokio::time::timeout(limits.shutdown_grace, all).await.is_err() {
             tracing::warn!("some requests did not end in time");
         }
     }

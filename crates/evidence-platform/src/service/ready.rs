@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::platform::Service;
 use super::probe::Probe;
 use crate::error::Error;
-use crate::spool::Patience;
+use crate::spool::UploadLimits;
 
 /// How long a result is reused.
 const FRESH: Duration = Duration::from_secs(2);
@@ -64,7 +64,7 @@ impl Service {
 
     /// Like an upload: spooled and synced, then put.
     async fn probe_storage(&self) -> Result<(), Error> {
-        let patience = Patience { bytes: u64::MAX, idle: PATIENCE, total: PATIENCE };
+        let patience = UploadLimits { bytes: u64::MAX, idle: PATIENCE, total: PATIENCE };
         let body = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(OBJECT))]);
         let spooled = self.inner.spool.receive(body, patience).await?;
         self.inner.blobs.probe(spooled).await

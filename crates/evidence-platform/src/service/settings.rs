@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use evidence_bundle::TrustRoot;
 
-use crate::spool::Patience;
+use crate::spool::UploadLimits;
 
 /// The settings that the operator chooses.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How large and how slow an upload may be.
-    pub patience: Patience,
+    pub patience: UploadLimits,
     /// How many days a bundle is kept unless the upload says otherwise.
     pub retention_days: u32,
     /// The fewest days that an upload can request.
@@ -31,7 +31,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        let patience = Patience {
+        let patience = UploadLimits {
             bytes: 100_000_000,
             idle: Duration::from_secs(30),
             total: Duration::from_secs(15 * 60),

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::id::BlobDigest;
 use crate::principal::Principal;
 use crate::role::Capability;
-use crate::spool::{Patience, Spooled};
+use crate::spool::{Spooled, UploadLimits};
 use crate::store::{Action, BundleRow, NewAudit, Outcome};
 use crate::time::Time;
 use crate::verify;
@@ -350,7 +350,7 @@ impl Service {
         match blob.payload {
             GetResultPayload::File(file, _) => Ok((file, None)),
             GetResultPayload::Stream(stream) => {
-                let patience = Patience { bytes: size, ..self.inner.settings.patience };
+                let patience = UploadLimits { bytes: size, ..self.inner.settings.patience };
                 let stream = stream.map(|chunk| chunk.map_err(io::Error::other));
                 let spooled =
                     self.inner.spool.receive(stream, patience).await.map_err(|error| match error {

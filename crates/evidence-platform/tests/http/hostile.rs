@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evidence_platform::server::Limits;
 use evidence_platform::service::{Operator, Settings};
-use evidence_platform::spool::Patience;
+use evidence_platform::spool::UploadLimits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -12,7 +12,8 @@ use crate::running::Running;
 use crate::support::{Place, bundles, content_digest, tenant};
 
 fn small() -> Settings {
-    let patience = Patience { bytes: 1_000_000, idle: Duration::from_secs(2), total: Duration::from_secs(5) };
+    let patience =
+        UploadLimits { bytes: 1_000_000, idle: Duration::from_secs(2), total: Duration::from_secs(5) };
     Settings { patience, uploads: 4, ..Settings::default() }
 }
 
@@ -224,7 +225,7 @@ async fn a_bundle_that_cannot_be_judged_again_is_refused_if_the_operator_says_so
 
 /// Two places for each organization; uploads slower than this lose theirs.
 fn narrow(idle: Duration) -> Settings {
-    let patience = Patience { idle, total: Duration::from_secs(600), ..small().patience };
+    let patience = UploadLimits { idle, total: Duration::from_secs(600), ..small().patience };
     Settings { patience, ..small() }
 }
 

@@ -9,12 +9,12 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::support::{Hands, Place, Tenant, content_digest, tenant};
+use crate::support::{Place, Tenant, VirtualTime, content_digest, tenant};
 
 pub(crate) struct Running {
     pub(crate) place: Place,
     pub(crate) service: Service,
-    pub(crate) hands: Hands,
+    pub(crate) hands: VirtualTime,
     pub(crate) address: SocketAddr,
     pub(crate) client: Client,
     pub(crate) stop: Option<oneshot::Sender<()>>,

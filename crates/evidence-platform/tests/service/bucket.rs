@@ -10,14 +10,14 @@ use evidence_platform::store::Store;
 use hyper::Method;
 
 use crate::support::bucket::{Bucket, Fault};
-use crate::support::{Hands, Place, Tenant, bundles, principal, request, tenant, upload};
+use crate::support::{Place, Tenant, VirtualTime, bundles, principal, request, tenant, upload};
 
 /// A platform on SQLite and a bucket with configurable faults.
 struct Lab {
     bucket: Bucket,
     place: Place,
     service: Service,
-    hands: Hands,
+    hands: VirtualTime,
     tenant: Tenant,
     admin: Principal,
 }
@@ -25,7 +25,7 @@ struct Lab {
 impl Lab {
     async fn new() -> Lab {
         let (bucket, place) = (Bucket::start().await, Place::local());
-        let hands = Hands::start();
+        let hands = VirtualTime::start();
         let blobs = Blobs::bucket("s3://evidence/here", &bucket.keys()).unwrap();
         let store = Store::open(&place.database, 5).await.unwrap();
         let settings = Settings { retention_days: 0, ..Settings::default() };
@@ -244,7 +244,7 @@ async fn a_bucket_is_reached_by_the_role_of_the_machine() {
         let store = Store::open(&place.database, 2).await.unwrap();
         let spool = place.home.path().join("spool");
         let service =
-            Service::new(store, blobs, &spool, Hands::start().clock(), Settings::default()).unwrap();
+            Service::new(store, blobs, &spool, VirtualTime::start().clock(), Settings::default()).unwrap();
         let ready = service.ready().await;
         let seen = bucket.seen().split_off(before);
         let puts: Vec<_> = seen.iter().filter(|seen| seen.path == "/evidence/here/ready").collect();

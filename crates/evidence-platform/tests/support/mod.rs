@@ -29,12 +29,12 @@ use tempfile::TempDir;
 
 /// A clock that a test sets.
 #[derive(Clone)]
-pub struct Hands(Arc<AtomicI64>);
+pub struct VirtualTime(Arc<AtomicI64>);
 
-impl Hands {
+impl VirtualTime {
     /// A day after the time of the tests' bundles.
-    pub fn start() -> Hands {
-        Hands(Arc::new(AtomicI64::new(bundles::CREATED_AT * 1_000 + 86_400_000)))
+    pub fn start() -> VirtualTime {
+        VirtualTime(Arc::new(AtomicI64::new(bundles::CREATED_AT * 1_000 + 86_400_000)))
     }
 
     pub fn advance_seconds(&self, seconds: i64) {
@@ -123,8 +123,8 @@ impl Place {
         files
     }
 
-    pub async fn open(&self, settings: Settings) -> (Service, Hands) {
-        let hands = Hands::start();
+    pub async fn open(&self, settings: Settings) -> (Service, VirtualTime) {
+        let hands = VirtualTime::start();
         (self.open_with(settings, hands.clock()).await, hands)
     }
 

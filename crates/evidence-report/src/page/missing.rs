@@ -8,7 +8,7 @@ use std::io;
 
 use evidence_bundle::document::{ErrorRecord, Excluded, ObservationRecord, Outcome, Warning};
 use evidence_bundle::path::MANIFEST;
-use evidence_view::{First, sanitized};
+use evidence_view::{Truncated, sanitized};
 
 use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections, fact};
 use super::room::{self, Room};
@@ -23,9 +23,9 @@ pub(super) struct Missing {
     /// The number of missing settings.
     pub(super) count: u64,
     pub(super) outcomes: Vec<MissingOutcome>,
-    pub(super) errors: First<ErrorRecord>,
-    pub(super) excluded: First<Excluded>,
-    pub(super) warnings: First<Warning>,
+    pub(super) errors: Truncated<ErrorRecord>,
+    pub(super) excluded: Truncated<Excluded>,
+    pub(super) warnings: Truncated<Warning>,
 }
 
 impl Missing {
@@ -144,7 +144,8 @@ impl Gathered {
         let is_new = |reason: &str, source: &str, subject: &str| {
             !self.facts.contains(&fact(reason, source, subject)) && !sections.reports(reason, source, subject)
         };
-        let (mut errors, mut excluded, mut warnings) = (First::default(), First::default(), First::default());
+        let (mut errors, mut excluded, mut warnings) =
+            (Truncated::default(), Truncated::default(), Truncated::default());
         rows(documents, MANIFEST, "errors", |error: ErrorRecord| {
             if is_new(&error.code, &error.source, &error.subject) {
                 errors.push(error);
@@ -156,7 +157,7 @@ impl Gathered {
             Ok(())
         })?;
         if excluded.count() == self.excluded {
-            excluded = First::default();
+            excluded = Truncated::default();
         }
         rows(documents, MANIFEST, "warnings", |warning: Warning| {
             let source = warning.source.clone().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! How much of the page each part may take. Even a trusted signer's bundle must not become a page that no browser opens,
 //! so what does not fit is counted and left to the tables and documents.
 
-use evidence_view::First;
+use evidence_view::Truncated;
 
 /// The listed checks.
 pub(super) const CHECKS: usize = 1_300_000;
@@ -44,7 +44,7 @@ impl Room {
     }
 
     /// Keeps the rows that fit, and counts the others with those that are not kept.
-    pub(super) fn fit<T>(&mut self, list: &mut First<T>, texts: impl Fn(&T) -> Vec<&str>) {
+    pub(super) fn fit<T>(&mut self, list: &mut Truncated<T>, texts: impl Fn(&T) -> Vec<&str>) {
         let fitting = list.rows.iter().take_while(|row| self.take(400, texts(row))).count();
         let left = list.rows.len().saturating_sub(fitting);
         list.rows.truncate(fitting);

@@ -147,7 +147,7 @@ impl CodeOwners {
     }
 
     /// Removes the owners that do not count from the file, and returns each with its line.
-    pub fn set_aside(&mut self, counts: impl Fn(usize, &Owner) -> bool) -> Vec<(usize, Owner)> {
+    pub fn partition(&mut self, counts: impl Fn(usize, &Owner) -> bool) -> Vec<(usize, Owner)> {
         let mut aside = Vec::new();
         for Line { line, owners, .. } in &mut self.rules {
             aside.extend(owners.extract_if(.., |owner| !counts(*line, owner)).map(|owner| (*line, owner)));

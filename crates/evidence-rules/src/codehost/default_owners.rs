@@ -106,7 +106,7 @@ pub fn judge(
         Owner::Team { organization: other, .. } => !other.eq_ignore_ascii_case(organization),
         Owner::User(_) | Owner::Email(_) => false,
     };
-    let aside = owners.set_aside(|line, owner| !is_foreign(owner) && !is_unknown(line, owner));
+    let aside = owners.partition(|line, owner| !is_foreign(owner) && !is_unknown(line, owner));
     let aside = aside.iter().map(|(line, owner)| {
         let why = if is_foreign(owner) { "a team of another organization" } else { "unknown to the host" };
         format!("{owner} in line {line} ({why})")

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Outcome;
 
 use super::facts::Artifact;
-use super::group::{Judged, Row, Surroundings};
+use super::group::{JudgeContext, Judged, Row};
 use crate::codehost::artifact::{
     BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET,
 };
@@ -26,7 +26,7 @@ const FALLBACK_BRANCH: &str = "main";
 const DEFAULT_BRANCH: &str = "~DEFAULT_BRANCH";
 
 /// What follows from the rows of one group; `None` if a row that must be there is not.
-pub(super) fn judged(rows: &[Row], around: Surroundings<'_>) -> Option<Judged> {
+pub(super) fn judged(rows: &[Row], around: JudgeContext<'_>) -> Option<Judged> {
     let first = rows.first()?;
     if *first.kind == ORGANIZATION_SETTINGS {
         let judgements = match &first.artifact {
@@ -57,7 +57,7 @@ pub(super) fn judged(rows: &[Row], around: Surroundings<'_>) -> Option<Judged> {
 }
 
 /// Why no rule applies to the repository, if none does.
-fn exempt(row: &Row, around: Surroundings<'_>) -> Option<&'static Reason> {
+fn exempt(row: &Row, around: JudgeContext<'_>) -> Option<&'static Reason> {
     match row.reason {
         Some(reason) if *reason == REPOSITORY_DISABLED => Some(&REPOSITORY_DISABLED),
         _ if around.archived => Some(&ARCHIVED),
@@ -66,7 +66,7 @@ fn exempt(row: &Row, around: Surroundings<'_>) -> Option<&'static Reason> {
 }
 
 /// The facts about the protection of a branch.
-fn branch(rows: &[Row], around: Surroundings<'_>) -> Option<BranchFacts> {
+fn branch(rows: &[Row], around: JudgeContext<'_>) -> Option<BranchFacts> {
     let (first, others) = rows.split_first()?;
     let setting = around.settings.get("branch").and_then(|branch| branch.as_str());
     let branch = match setting {
@@ -117,7 +117,7 @@ fn branch(rows: &[Row], around: Surroundings<'_>) -> Option<BranchFacts> {
 }
 
 /// The verdict on a CODEOWNERS file. `Some(None)`: there is none, or it was not read.
-fn owners(rows: &[Row], around: Surroundings<'_>) -> Option<Option<Verdict>> {
+fn owners(rows: &[Row], around: JudgeContext<'_>) -> Option<Option<Verdict>> {
     let (first, others) = rows.split_first()?;
     let file = match &first.artifact {
         Some(Artifact::Codeowners(file)) => file,

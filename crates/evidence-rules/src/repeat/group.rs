@@ -72,7 +72,7 @@ impl Row {
 
 /// What the signed documents say of the subject beside its observations.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct JudgeContext<'a> {
     /// The settings of the rules.
     pub(super) rules: &'a Settings,
     /// Whether what was not read because of the bundle's own settings stays open.

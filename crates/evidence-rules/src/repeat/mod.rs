@@ -28,7 +28,7 @@ use evidence_bundle::{
 
 pub use self::again::{Again, Rejudged, rejudge};
 use self::facts::Artifact;
-use self::group::{Judged, Row, SourceSettings, Surroundings};
+use self::group::{JudgeContext, Judged, Row, SourceSettings};
 use self::kept::{Kept, KeptChecks, hash};
 use crate::inspection::{Conclusion, Facts, Judgement as Verdicts, Shown, conclude, withheld};
 use crate::rule::{Rule, Settings, reason};
@@ -386,14 +386,14 @@ impl Repetition {
         }
         let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
         let known = self.subjects.0.get(&first.subject);
-        let around = Surroundings {
+        let around = JudgeContext {
             rules: &self.settings,
             only_read: false,
             settings: SourceSettings(settings),
             default_branch: known.and_then(|known| known.default_branch.as_deref()),
             archived: known.is_some_and(|known| known.archived),
         };
-        let by = |around: Surroundings<'_>| match source_number {
+        let by = |around: JudgeContext<'_>| match source_number {
             0 => codehost::judged(&rows, around),
             1 => cloud::judged(&rows, around.rules),
             _ => Some(altcloud::judged(&rows, around.rules)),
@@ -402,7 +402,7 @@ impl Repetition {
         let observed: Vec<_> = rows.iter().map(Row::observed).collect();
         if let Some(again) = &mut self.again {
             let other = self.other.as_ref().unwrap_or(&self.settings);
-            let judged = by(Surroundings { rules: other, only_read: true, ..around });
+            let judged = by(JudgeContext { rules: other, only_read: true, ..around });
             let Judged { judgements, exempt } = judged.unwrap_or_default();
             let concluded = conclude(&observed, judgements, exempt).into_iter();
             again.extend(concluded.map(|Conclusion { judgement, .. }| Rejudged { source, judgement }));

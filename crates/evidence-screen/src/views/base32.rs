@@ -87,13 +87,13 @@ pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
     let mut at = 0;
     // As in base64: the last letter first.
-    while let Some(stretch) = text.get(at..at + SHORTEST) {
+    while let Some(span) = text.get(at..at + SHORTEST) {
         let mut left = CAPITAL | SMALL;
         let mut is_end = |byte: &u8| {
             left &= case(*byte);
             left == 0
         };
-        if let Some(sign) = stretch.iter().rposition(&mut is_end) {
+        if let Some(sign) = span.iter().rposition(&mut is_end) {
             at += sign + 1;
             continue;
         }

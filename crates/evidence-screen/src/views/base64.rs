@@ -74,8 +74,8 @@ pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
     let mut at = 0;
     // Most texts have a sign between any two words: testing the last letter first skips nearly all of it.
-    while let Some(stretch) = text.get(at..at + SHORTEST) {
-        if let Some(sign) = stretch.iter().rposition(|byte| !is_letter(*byte)) {
+    while let Some(span) = text.get(at..at + SHORTEST) {
+        if let Some(sign) = span.iter().rposition(|byte| !is_letter(*byte)) {
             at += sign + 1;
             continue;
         }
@@ -94,8 +94,8 @@ fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
     let mut said = Vec::new();
     let mut done = None;
     while at + SHORTEST <= letters.end {
-        let Some(stretch) = text.get(at..).and_then(|rest| rest.first_chunk::<SHORTEST>()) else { return };
-        let (groups, _) = stretch.as_chunks::<4>();
+        let Some(span) = text.get(at..).and_then(|rest| rest.first_chunk::<SHORTEST>()) else { return };
+        let (groups, _) = span.as_chunks::<4>();
         // The last group first: if it is not plain, the ones before it can be skipped.
         match groups.iter().rposition(|group| !says_plain(group)) {
             Some(group) => at += 4 * (group + 1),

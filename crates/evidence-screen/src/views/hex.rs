@@ -43,8 +43,8 @@ pub(super) fn view(text: &[u8]) -> View {
     let (mut digits, mut known) = (Vec::new(), Vec::new());
     let mut at = 0;
     // As in base64: the last sign first.
-    while let Some(stretch) = text.get(at..at + SHORTEST) {
-        if let Some(sign) = stretch.iter().rposition(|byte| kind(*byte) == 0) {
+    while let Some(span) = text.get(at..at + SHORTEST) {
+        if let Some(sign) = span.iter().rposition(|byte| kind(*byte) == 0) {
             at += sign + 1;
             continue;
         }
@@ -62,9 +62,9 @@ pub(super) fn view(text: &[u8]) -> View {
 
 /// Whether printable bytes can be among the digits: every second digit of enough in a row is that of a letter or a
 /// sign. `digits` is a scratch buffer.
-fn may_say(stretch: &[u8], digits: &mut Vec<u8>) -> bool {
+fn may_say(span: &[u8], digits: &mut Vec<u8>) -> bool {
     digits.clear();
-    for part in stretch.split_inclusive(|byte| kind(*byte) == SEPARATOR) {
+    for part in span.split_inclusive(|byte| kind(*byte) == SEPARATOR) {
         digits.extend_from_slice(match part {
             [part @ .., b'0', b'x'] => part,
             [part @ .., last] if kind(*last) == SEPARATOR => part,
@@ -91,9 +91,9 @@ fn says(digits: &[u8]) -> bool {
 /// The values of the digits and their places, without separators and `0x`.
 fn collect(text: &[u8], start: usize, end: usize, digits: &mut Vec<(u8, usize)>) {
     digits.clear();
-    let stretch = text.get(start..end).unwrap_or_default();
-    for (at, byte) in stretch.iter().enumerate() {
-        let is_mark = *byte == b'0' && stretch.get(at + 1) == Some(&b'x');
+    let span = text.get(start..end).unwrap_or_default();
+    for (at, byte) in span.iter().enumerate() {
+        let is_mark = *byte == b'0' && span.get(at + 1) == Some(&b'x');
         if let Some(value) = char::from(*byte).to_digit(16).filter(|_| !is_mark) {
             digits.push((value as u8, start + at));
         }
@@ -108,8 +108,8 @@ fn decode(digits: &[(u8, usize)], view: &mut View) {
         Some(high << 4 | low).filter(|byte| matches!(byte, b' '..=b'~' | 0 | b'\n' | b'\r' | b'\t'))
     };
     let mut at = 0;
-    while let Some(stretch) = pairs.get(at..at + BYTES) {
-        if let Some(other) = stretch.iter().rposition(|pair| said(pair).is_none()) {
+    while let Some(span) = pairs.get(at..at + BYTES) {
+        if let Some(other) = span.iter().rposition(|pair| said(pair).is_none()) {
             at += other + 1;
             continue;
         }

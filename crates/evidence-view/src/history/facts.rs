@@ -9,12 +9,12 @@ use evidence_bundle::document::{Check, Member, RunRecord, ScopeRecord};
 use evidence_bundle::path::POPULATION;
 use evidence_bundle::read::{ControlHead, Row, Sink};
 
-use crate::checks::{CheckSink, EachCheck};
+use crate::checks::{CheckReader, CheckSink};
 
 /// Reads the facts of one bundle.
 #[derive(Debug)]
 pub struct Facts {
-    pub(super) checks: EachCheck<Rows>,
+    pub(super) checks: CheckReader<Rows>,
     pub(super) members: Vec<FoundMember>,
     /// Whether the whole population was read.
     populated: bool,
@@ -25,7 +25,7 @@ pub struct Facts {
 impl Default for Facts {
     fn default() -> Facts {
         Facts {
-            checks: EachCheck::new(Rows::default()),
+            checks: CheckReader::new(Rows::default()),
             members: Vec::new(),
             populated: false,
             run: None,

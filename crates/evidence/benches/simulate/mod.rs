@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 use evidence::collection::{self, Collection, Connected};
 use evidence::config::Config;
-use evidence::env::{Clock, Env, Hands};
+use evidence::env::{Clock, Env, VirtualTime};
 use evidence::report::{Event, Reporter};
-use evidence::source::{Session, Surroundings};
+use evidence::source::{RunContext, Session};
 use evidence::spool::Spool;
 use evidence_screen::Screen;
 use jiff::{SignedDuration, Timestamp};
@@ -38,9 +38,9 @@ const STUCK: Duration = Duration::from_secs(60);
 pub(crate) struct Simulation {
     server: Server,
     /// The tool's clock, which the host also reads.
-    hands: Arc<Hands>,
+    hands: Arc<VirtualTime>,
     /// The clock by which the host delays its answers.
-    host: Arc<Hands>,
+    host: Arc<VirtualTime>,
     held: Arc<AtomicU64>,
     change: Arc<Notify>,
     /// The cache that one run leaves for the next.
@@ -63,7 +63,7 @@ impl Simulation {
     /// Serves this many of the sandbox's repositories with this latency.
     pub(crate) fn new(repositories: u32, latency: SignedDuration) -> Result<Simulation, String> {
         let start = "2026-11-21T09:00:00Z".parse().map_err(text)?;
-        let (hands, host) = (Arc::new(Hands::new(start)), Arc::new(Hands::new(start)));
+        let (hands, host) = (Arc::new(VirtualTime::new(start)), Arc::new(VirtualTime::new(start)));
         let held = Arc::new(AtomicU64::new(0));
         let (read, base) = (Arc::clone(&hands), Arc::clone(&hands));
         let (waiting, holding) = (Arc::clone(&host), Arc::clone(&held));
@@ -102,7 +102,7 @@ impl Simulation {
         let env = Env::new(variables, Clock::Driven(Arc::clone(&self.hands)));
         let config = self.config(settings, &env)?;
         let reporter = Arc::new(Answered { answers: AtomicU64::new(0), change: Arc::clone(&self.change) });
-        let surroundings = Surroundings {
+        let surroundings = RunContext {
             env: env.clone(),
             reporter: reporter.clone(),
             screen: Arc::new(Screen::new(&[])),

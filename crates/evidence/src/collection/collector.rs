@@ -109,7 +109,7 @@ impl<'a> Collector<'a> {
             revalidated: account.revalidated,
             rate_limit: account.rate_limit.as_ref(),
         });
-        if let Some((answers, began)) = account.taken_over.filter(|(answers, _)| *answers > 0) {
+        if let Some((answers, began)) = account.resumed.filter(|(answers, _)| *answers > 0) {
             let message = format!(
                 "{} resumed from the interrupted run that began at {}: each describes the state at that time, and \
                  `collected_at` says of each artifact when it was read",

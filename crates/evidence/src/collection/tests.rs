@@ -104,7 +104,7 @@ impl Session for Scripted {
             requests: 0,
             retries: 0,
             revalidated: 0,
-            taken_over: None,
+            resumed: None,
             rate_limit: None,
             paused_seconds: 0,
         }

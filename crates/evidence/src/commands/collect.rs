@@ -11,7 +11,7 @@ use evidence_os::shell;
 use super::next::next;
 use super::trust;
 use super::upload;
-use crate::assemble::{self, ManifestContext, RunContext};
+use crate::assemble::{self, ManifestContext, RunInfo};
 use crate::cause;
 use crate::cli::{CollectArgs, FailOn};
 use crate::collection::{self, Collection, Connected};
@@ -29,7 +29,7 @@ use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::retention;
 use crate::signing::{self, LoadedKey};
 use crate::source::github;
-use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, RunContext, Session};
 use crate::spool::Spool;
 use crate::waivers::{self, Accepted, Gate, Waivers};
 use evidence_http::{Proxy, recorded};
@@ -60,11 +60,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let waivers = config.waivers.as_ref().map(|path| Waivers::load(path, config.framework, env));
     let waivers = waivers.transpose().map_err(Error::Config)?;
     let controls = assemble::controls(&config);
-    reporter.event(Event::Configured {
-        path: &config.path,
-        framework: config.framework,
-        controls: &controls,
-    });
+    reporter.event(Event::Source { path: &config.path, framework: config.framework, controls: &controls });
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let trust = trust::own(&signing.key.public_key(), &config.bundle.signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
@@ -95,7 +91,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     own_warnings.extend(waivers.iter().flat_map(Waivers::warnings));
     own_warnings.iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 
-    let surroundings = Surroundings {
+    let surroundings = RunContext {
         env: env.clone(),
         reporter: Arc::clone(&reporter),
         screen: Arc::clone(&screen),
@@ -160,7 +156,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     // 4. Normalize, and 5. generate hints.
     let exit = outcome(&collection);
     let results = assemble::judge(&config, &collection);
-    let context = RunContext {
+    let context = RunInfo {
         started,
         command: arguments.iter().map(|argument| screen.redact(argument).into_owned()).collect(),
         exit_code: exit.code(),
@@ -325,7 +321,7 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
 
 /// Connects every source concurrently. A failed source does not stop the others, unless the error is in the
 /// configuration or no source is left. Every failure is reported, not only the first.
-async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, Error> {
+async fn connect(config: &Config, run: &RunContext) -> Result<Vec<Connected>, Error> {
     let attempts = config.sources.iter().map(|source| async move {
         let (attempt, asked) = recorded(source.connect(run)).await;
         let attempt = match attempt {
@@ -385,7 +381,7 @@ fn redacted(error: ConnectError, screen: &Screen) -> ConnectError {
 }
 
 /// Plans the collection. Ends with the code that the collection would end with, as far as the plan can see.
-async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
+async fn dry_run(config: &Config, run: &RunContext) -> Result<Exit, Error> {
     let connected = connect(config, run).await?;
     let plans = connected.iter().map(|source| async move {
         match source {

@@ -14,7 +14,7 @@ use evidence_view::read;
 
 use super::bundles::Worst;
 use super::print::{json, printed, unwritable};
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::{DiffArgs, DiffFormat, DiffersOn};
 use crate::env::Env;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &DiffArgs, env: &Env) -> Result<Exit, Error> {
     Ok(if args.fail_on.iter().any(is_found) { Exit::Differs } else { Exit::Success })
 }
 
-fn side(path: &Path, terms: &Terms) -> Result<(VerifiedBundle, Side), Failure> {
+fn side(path: &Path, terms: &VerifyOptions) -> Result<(VerifiedBundle, Side), Failure> {
     let file = input::open(path).map_err(Failure::CannotJudge)?;
     let bundle = BufReader::with_capacity(256 * 1024, file);
     read(bundle, &terms.trust, &terms.expectations, &Limits::default(), Side::default())

@@ -19,7 +19,7 @@ use tempfile::NamedTempFile;
 
 use super::bundles::{self, Worst};
 use super::print::{json, printed, unwritable};
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::HistoryArgs;
 use crate::console;
@@ -90,7 +90,7 @@ const OTHER_ORGANIZATION: &str = "other_organization";
 const UNKNOWN_FORM: &str = "unknown_form";
 
 /// Verifies a bundle and adds it to the others. `Some`: why it is not used.
-fn add(path: &Path, terms: &Terms, series: &Mutex<Series>) -> Result<Option<&'static str>, Failure> {
+fn add(path: &Path, terms: &VerifyOptions, series: &Mutex<Series>) -> Result<Option<&'static str>, Failure> {
     let file = input::open(path).map_err(Failure::CannotJudge)?;
     let bundle = BufReader::with_capacity(256 * 1024, file);
     // Another organization is no failure here: the folder may have bundles of several.

@@ -15,7 +15,7 @@ use evidence_view::read;
 use tempfile::{NamedTempFile, SpooledTempFile};
 
 use super::print::unwritable;
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::ReportArgs;
 use crate::console;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
             help: "name a file: -o report.html".to_string(),
         });
     }
-    let Terms { trust, expectations } = terms(&args.trust, env)?;
+    let VerifyOptions { trust, expectations } = terms(&args.trust, env)?;
     let kept = Kept::new(|| Ok(SpooledTempFile::new(IN_MEMORY)));
     let kept = if args.as_signed { kept.with_signed() } else { kept };
     let kept = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {

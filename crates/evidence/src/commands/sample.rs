@@ -13,13 +13,13 @@ use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits};
 use evidence_os::input;
-use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Seed, read};
+use evidence_view::{CheckDraw, CheckReader, Draw, MemberDraw, MemberFilter, Seed, read};
 
 use self::rows::Rows;
 use super::bundles;
 use super::print::{note_empty, unwritable};
 use super::show::{filter, one_table, print_name, unknown_name};
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::{CheckFilterArgs, SampleArgs, SampleFormat, SampleFrom};
 use crate::env::Env;
@@ -61,15 +61,15 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
 }
 
 /// Draws from one bundle.
-fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &Terms) -> Result<Exit, Error> {
-    let Terms { trust, expectations } = terms;
+fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &VerifyOptions) -> Result<Exit, Error> {
+    let VerifyOptions { trust, expectations } = terms;
     let count = usize::try_from(args.count).unwrap_or(usize::MAX);
     let outcome = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let limits = Limits::default();
         match args.from {
             SampleFrom::Checks => {
-                let draw = EachCheck::new(CheckDraw::new(Draw::new(seed, count), filter(&args.filter)));
+                let draw = CheckReader::new(CheckDraw::new(Draw::new(seed, count), filter(&args.filter)));
                 let (bundle, drawn) = read(bundle, trust, expectations, &limits, draw)?;
                 let unknown = drawn.sink.unknown(&bundle.sources);
                 let rows = drawn.known.then(|| Rows::Checks(drawn.sink.draw.finish()));

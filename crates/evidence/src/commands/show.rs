@@ -24,13 +24,13 @@ use evidence_rules::{reason_of, rule_of};
 use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::waivers::WaiversReader;
 use evidence_view::{
-    CheckFilter, CheckSink, ControlHead, EachCheck, Row as BundleRow, Sink, UnknownName, read, waivers,
+    CheckFilter, CheckReader, CheckSink, ControlHead, Row as BundleRow, Sink, UnknownName, read, waivers,
 };
 
 use self::row::{Control, Row, Summary};
 use super::bundles;
 use super::print::{note_empty, unwritable};
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::{CheckFilterArgs, FailOn, ShowArgs, ShowFormat, StatusName};
 use crate::console;
@@ -73,12 +73,12 @@ pub(super) fn print_name(path: &Path) {
 }
 
 /// Shows one bundle.
-fn one(args: &ShowArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
-    let Terms { trust, expectations } = terms;
+fn one(args: &ShowArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Error> {
+    let VerifyOptions { trust, expectations } = terms;
     let shown = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let listing = Listing::new(args).map_err(Failure::CannotJudge)?;
-        let reader = Reader { checks: EachCheck::new(listing), waivers: WaiversReader::default() };
+        let reader = Reader { checks: CheckReader::new(listing), waivers: WaiversReader::default() };
         read(bundle, trust, expectations, &Limits::default(), reader)
     });
     let (bundle, Reader { checks, waivers }) = match shown {
@@ -328,7 +328,7 @@ impl Keys {
 
 /// Reads where the sources' pages are, then the checks and the waivers: `run.json` comes first in a bundle.
 struct Reader {
-    checks: EachCheck<Listing>,
+    checks: CheckReader<Listing>,
     waivers: WaiversReader,
 }
 

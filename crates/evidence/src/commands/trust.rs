@@ -20,13 +20,13 @@ use crate::error::Error;
 use crate::signing;
 
 /// The requirements for a bundle.
-pub(super) struct Terms {
+pub(super) struct VerifyOptions {
     pub(super) trust: TrustRoot,
     pub(super) expectations: Expectations,
 }
 
 /// The trust root and the expectations from these options.
-pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<Terms, Error> {
+pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<VerifyOptions, Error> {
     let trust = trust_root(args, env)?;
     let expectations = Expectations {
         organization: args.expect_org.clone(),
@@ -34,7 +34,7 @@ pub(super) fn terms(args: &TrustArgs, env: &Env) -> Result<Terms, Error> {
         now: Some(env.clock.now().as_second()),
         judgement: false,
     };
-    Ok(Terms { trust, expectations })
+    Ok(VerifyOptions { trust, expectations })
 }
 
 /// The trusted keys, and those that are revoked.

@@ -27,7 +27,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
 use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
-use evidence_http::{Parcel, Proxy};
+use evidence_http::{Proxy, UploadFile};
 use evidence_screen::{self, Screen};
 use evidence_text::saturating_u64;
 
@@ -300,7 +300,7 @@ fn again(args: &UploadArgs) -> String {
 /// A checked bundle, still open.
 struct CheckedBundle {
     file: Arc<File>,
-    parcel: Parcel,
+    parcel: UploadFile,
     judged: LocalVerdict,
 }
 
@@ -391,7 +391,7 @@ fn check_bundle(
     // Reads an unverified bundle; verification has read a verified one to its end.
     io::copy(&mut reader, &mut io::sink()).map_err(Failure::CannotJudge)?;
     let Digesting { hasher, bytes, .. } = reader;
-    let parcel = Parcel::new(Arc::clone(&file), bytes, hasher.finalize().into());
+    let parcel = UploadFile::new(Arc::clone(&file), bytes, hasher.finalize().into());
     Ok(CheckedBundle { file, parcel, judged })
 }
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::bundles::{self, Worst};
 use super::chain;
 use super::print::json;
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use crate::cli::VerifyArgs;
 use crate::console;
 use crate::env::Env;
@@ -51,14 +51,14 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
 }
 
 /// Verifies one bundle.
-fn judged(args: &VerifyArgs, path: &Path, terms: &Terms) -> Result<VerifiedBundle, Failure> {
+fn judged(args: &VerifyArgs, path: &Path, terms: &VerifyOptions) -> Result<VerifiedBundle, Failure> {
     let file = input::open(path).map_err(Failure::CannotJudge)?;
     let bundle = BufReader::with_capacity(256 * 1024, file);
     let expectations = Expectations { judgement: args.require_judgement, ..terms.expectations.clone() };
     evidence_rules::repeat::verify(bundle, &terms.trust, &expectations, &Limits::default())
 }
 
-fn one(args: &VerifyArgs, path: &Path, terms: &Terms) -> Result<Exit, Error> {
+fn one(args: &VerifyArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Error> {
     let verdict = judged(args, path, terms);
     match &verdict {
         Ok(bundle) => say(args, || verified_text(args, path, bundle), &Report::of(Ok(bundle))),
@@ -88,7 +88,7 @@ struct NamedReport<'a> {
 }
 
 /// Verifies several bundles: a row each, and the worst exit code.
-fn several(args: &VerifyArgs, paths: &[PathBuf], terms: &Terms) -> Result<Exit, Error> {
+fn several(args: &VerifyArgs, paths: &[PathBuf], terms: &VerifyOptions) -> Result<Exit, Error> {
     let verdicts = bundles::in_parallel(paths, |path| judged(args, path, terms));
     let verdicts: Vec<(&PathBuf, Result<VerifiedBundle, Failure>)> = paths.iter().zip(verdicts).collect();
     let mut worst = Worst::default();

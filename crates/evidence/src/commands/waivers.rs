@@ -10,11 +10,11 @@ use evidence_os::input;
 use evidence_text::shown::counted;
 use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::waivers::{self, Waiver, Waivers as Shown, WaiversReader};
-use evidence_view::{CheckSink, ControlHead, EachCheck, read};
+use evidence_view::{CheckReader, CheckSink, ControlHead, read};
 use serde::Serialize;
 
 use super::print::{json, unwritable};
-use super::trust::{Terms, terms};
+use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::{TrustArgs, WaiversCheckArgs, WaiversCommand, WaiversListArgs};
 use crate::config::{Config, ConfigFile};
@@ -86,10 +86,10 @@ fn check(args: &WaiversCheckArgs, env: &Env) -> Result<Exit, Error> {
 
 /// The checks of a bundle that is verified.
 fn checks_of(path: &Path, trust: &TrustArgs, env: &Env) -> Result<Checks, Error> {
-    let Terms { trust, expectations } = terms(trust, env)?;
+    let VerifyOptions { trust, expectations } = terms(trust, env)?;
     let checks = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
-        let reader = EachCheck::new(Found::default());
+        let reader = CheckReader::new(Found::default());
         read(bundle, &trust, &expectations, &Limits::default(), reader)
     });
     match checks {
@@ -126,7 +126,7 @@ impl CheckSink for Found {
 }
 
 fn list(args: &WaiversListArgs, env: &Env) -> Result<Exit, Error> {
-    let Terms { trust, expectations } = terms(&args.trust, env)?;
+    let VerifyOptions { trust, expectations } = terms(&args.trust, env)?;
     let read = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         read(bundle, &trust, &expectations, &Limits::default(), WaiversReader::default())

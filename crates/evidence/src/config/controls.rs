@@ -68,7 +68,7 @@ pub(crate) fn all() -> Vec<&'static str> {
 
 /// The controls that use any of `rules`.
 pub(crate) fn served_by(rules: &[&Rule]) -> Vec<&'static str> {
-    let served = |control: &&Control| rules.iter().any(|rule| control.rests_on(rule));
+    let served = |control: &&Control| rules.iter().any(|rule| control.uses(rule));
     framework::controls().filter(served).map(|control| control.id).collect()
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn wanted(
 ) -> Option<Vec<&'static Rule>> {
     let own = controls(decoder, fields, key);
     let controls = if fields.has(key) { own? } else { applied.controls?.to_vec() };
-    let is_wanted = |rule: &&&Rule| controls.iter().any(|control| control.rests_on(rule));
+    let is_wanted = |rule: &&&Rule| controls.iter().any(|control| control.uses(rule));
     let wanted: Vec<&'static Rule> = rules.iter().filter(is_wanted).copied().collect();
     if wanted.is_empty() && !fields.has(key) {
         let served = served_by(rules).join(", ");

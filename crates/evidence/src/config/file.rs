@@ -13,7 +13,7 @@ use super::bundle::BundleConfig;
 use super::controls::{Applied, all, controls, controls_of};
 use super::upload::UploadConfig;
 use super::{Config, bundle, rules, sources, upload};
-use crate::source::Configured;
+use crate::source::Source;
 use evidence_rules::framework::{self, Control, Framework};
 use evidence_rules::rule::Settings;
 
@@ -91,7 +91,7 @@ struct FileSettings {
     cadence: Option<Cadence>,
     waivers: Option<PathBuf>,
     settings: Settings,
-    sources: Vec<Arc<dyn Configured>>,
+    sources: Vec<Arc<dyn Source>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
 }

@@ -32,7 +32,7 @@ pub use self::bundle::{BundleConfig, Keep, KeySource, SigningConfig};
 pub use self::found::{ConfigFile, FOUND};
 pub use self::upload::UploadConfig;
 use crate::env::Env;
-use crate::source::Configured;
+use crate::source::Source;
 use evidence_rules::framework::{Control, Framework};
 use evidence_rules::rule::Settings;
 
@@ -52,7 +52,7 @@ pub struct Config {
     /// `rules.settings`: the numbers that the rules judge by.
     pub settings: Settings,
     /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
-    pub sources: Vec<Arc<dyn Configured>>,
+    pub sources: Vec<Arc<dyn Source>>,
     /// `cadence`
     pub cadence: Option<Cadence>,
     /// `bundle`
@@ -65,7 +65,7 @@ pub struct Config {
 
 impl Config {
     /// The configuration of one source, if the file has it.
-    pub fn source<T: Configured + 'static>(&self) -> Option<&T> {
+    pub fn source<T: Source + 'static>(&self) -> Option<&T> {
         self.sources.iter().find_map(|source| (&**source as &dyn Any).downcast_ref())
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::controls::Applied;
-use crate::source::{Configured, KEYS, KINDS};
+use crate::source::{KEYS, KINDS, Source};
 use evidence_settings::declare::Section;
 use evidence_settings::decode::{Decoder, Fields};
 
@@ -16,7 +16,7 @@ pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     applied: &Applied<'_>,
-) -> Option<Vec<Arc<dyn Configured>>> {
+) -> Option<Vec<Arc<dyn Source>>> {
     let mut sources = Vec::new();
     for (kind, key) in KINDS.iter().zip(KEYS) {
         if let Some(fields) = decoder.section(fields, key) {

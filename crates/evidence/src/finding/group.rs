@@ -39,7 +39,7 @@ impl Findings {
         let mut findings = Findings::new(sources.collect());
         findings.settings = settings.clone();
         for check in &collection.checks {
-            let Some(control) = controls.iter().find(|control| control.rests_on(check.rule)) else {
+            let Some(control) = controls.iter().find(|control| control.uses(check.rule)) else {
                 continue;
             };
             let key = FindingKey {

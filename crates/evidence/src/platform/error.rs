@@ -7,7 +7,7 @@ use url::Url;
 
 use super::problem::{ProblemDetails, joined};
 use crate::exit::Exit;
-use evidence_http::{HelpTarget, Obstacle};
+use evidence_http::{HelpTarget, PermanentFailure};
 
 /// The step of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,8 +143,8 @@ pub enum UploadError {
         attempts: u32,
         /// Whether something other than a platform answered.
         foreign: bool,
-        /// The obstacle, if it will not go away by itself.
-        obstacle: Option<Box<Obstacle>>,
+        /// The permanent, if it will not go away by itself.
+        permanent: Option<Box<PermanentFailure>>,
     },
     /// The platform's answer contradicts its documentation or the facts.
     #[error("cannot {step}: {text}")]
@@ -216,7 +216,7 @@ impl UploadError {
     /// Whether a retry can succeed without any change.
     pub fn may_pass(&self) -> bool {
         match self {
-            UploadError::NoAnswer { foreign, obstacle, .. } => !foreign && obstacle.is_none(),
+            UploadError::NoAnswer { foreign, permanent, .. } => !foreign && permanent.is_none(),
             UploadError::Refused(refusal) => refusal.may_pass(),
             UploadError::Interrupted(_) | UploadError::Unreadable(_) => true,
             UploadError::Local(_)
@@ -236,9 +236,10 @@ impl UploadError {
     pub fn is_silence(&self) -> bool {
         match self {
             UploadError::NoAnswer { foreign: true, .. } => false,
-            UploadError::NoAnswer { obstacle: Some(obstacle), .. } => {
-                !matches!(**obstacle, Obstacle::UnknownName | Obstacle::Protocol | Obstacle::Page)
-            }
+            UploadError::NoAnswer { permanent: Some(permanent), .. } => !matches!(
+                **permanent,
+                PermanentFailure::UnknownName | PermanentFailure::Protocol | PermanentFailure::Page
+            ),
             UploadError::NoAnswer { .. } => true,
             UploadError::Refused(refusal) => refusal.may_pass(),
             UploadError::Local(_)
@@ -260,10 +261,10 @@ impl UploadError {
     pub fn help(&self) -> Vec<String> {
         let text = match self {
             UploadError::Refused(refusal) => return refusal.help().into_iter().collect(),
-            UploadError::NoAnswer { obstacle: Some(obstacle), api_url, .. } => {
+            UploadError::NoAnswer { permanent: Some(permanent), api_url, .. } => {
                 let url = Url::parse(api_url).ok();
                 let host = url.as_ref().and_then(Url::host_str).unwrap_or("the platform");
-                return obstacle.help(HelpTarget { host, address: "upload.api_url", ca_file: None });
+                return permanent.help(HelpTarget { host, address: "upload.api_url", ca_file: None });
             }
             UploadError::ReadOnly { .. } => ROLE.to_string(),
             UploadError::SignerNotTrusted { .. } => {

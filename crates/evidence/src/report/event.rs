@@ -23,7 +23,7 @@ use evidence_view::Since;
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The configuration is valid.
-    Configured {
+    Source {
         /// The file.
         path: &'a Path,
         /// Its framework.

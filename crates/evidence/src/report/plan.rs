@@ -36,9 +36,9 @@ pub(super) fn text(
         let artifacts = safe!("up to {count}: {kinds}"; count, kinds);
         text.push(&row(source.id(), "artifacts", &artifacts));
         let gaps = [
-            (&plan.lacking, "not readable", YELLOW),
-            (&plan.unlisted, "not listed", YELLOW),
-            (&plan.missing, "missing", RED),
+            (&plan.unreadable, "not readable", YELLOW),
+            (&plan.omitted, "not listed", YELLOW),
+            (&plan.failed, "missing", RED),
         ];
         for (lines, label, style) in gaps {
             for line in lines {
@@ -58,8 +58,8 @@ pub(super) fn text(
                 safe!("{free} if nothing has changed; {counted} count towards the limit"; free, counted);
             text.push(&row("", "free", &line));
         }
-        if plan.taken_over > 0 {
-            let answers = counted(plan.taken_over, "answer", "answers");
+        if plan.resumed > 0 {
+            let answers = counted(plan.resumed, "answer", "answers");
             text.push(&row("", "resumed", &safe!("{answers} of the interrupted run"; answers)));
         }
         text.push(&row("", "time", &finish_text(plan, now)));

@@ -288,7 +288,7 @@ impl Terminal {
 impl Reporter for Terminal {
     fn event(&self, event: Event<'_>) {
         match event {
-            Event::Configured { path, framework, controls } => {
+            Event::Source { path, framework, controls } => {
                 let mut state = self.state();
                 let controls = Safe::joined(controls.iter().map(|control| control.id.into()), " ");
                 let version = env!("CARGO_PKG_VERSION");

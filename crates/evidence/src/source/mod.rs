@@ -3,7 +3,7 @@
 //! Everything about a source is in its folder: its configuration, calls, answers, artifacts, rules and reasons.
 //! [`KINDS`] lists all sources.
 //!
-//! A [`Configured`] source becomes a [`Session`] only through the connection test, so nothing can be collected before
+//! A [`Source`] source becomes a [`Session`] only through the connection test, so nothing can be collected before
 //! it. A source reads; it never screens, writes files or prints. Its rules are pure functions that `evaluate` applies.
 //!
 //! These are traits because a run keeps sources of different kinds in one list.
@@ -75,10 +75,10 @@ pub struct SourceKind {
 }
 
 /// See [`SourceKind::decode`].
-pub(crate) type Decode = fn(&mut Decoder<'_, '_>, &Fields, &Applied<'_>) -> Option<Arc<dyn Configured>>;
+pub(crate) type Decode = fn(&mut Decoder<'_, '_>, &Fields, &Applied<'_>) -> Option<Arc<dyn Source>>;
 
 /// A configured source: its section in a valid configuration.
-pub trait Configured: Any + fmt::Debug + Send + Sync {
+pub trait Source: Any + fmt::Debug + Send + Sync {
     /// The kind of source.
     fn kind(&self) -> &'static SourceKind;
 
@@ -119,12 +119,12 @@ pub trait Configured: Any + fmt::Debug + Send + Sync {
 
     /// The connection test: credentials, authentication, permissions, rate limit. Registers secrets that it obtains,
     /// such as temporary credentials, with the run's screen.
-    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>>;
+    fn connect<'a>(&'a self, run: &'a RunContext) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>>;
 }
 
 /// The parts of a run that a source may use.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct RunContext {
     /// Environment variables and the clock.
     pub env: Env,
     /// Receives waits and requests.
@@ -313,7 +313,7 @@ pub struct SessionSummary {
     /// Answers kept from an earlier run that the host confirmed.
     pub revalidated: u64,
     /// The number of answers resumed from an interrupted run, and when that run began.
-    pub taken_over: Option<(u64, Timestamp)>,
+    pub resumed: Option<(u64, Timestamp)>,
     /// The limit as last reported.
     pub rate_limit: Option<RateLimitRecord>,
     /// Seconds spent waiting for limits.

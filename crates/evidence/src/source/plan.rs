@@ -12,11 +12,11 @@ pub struct Plan {
     pub artifacts: Vec<(&'static str, u64)>,
     /// Failed requests of the test, as text: a collection would lack these results unless the failure goes away.
     /// Refusals are not included, because the connection test warns of them.
-    pub missing: Vec<String>,
+    pub failed: Vec<String>,
     /// What the connection test could not read, as text: a collection will lack it too, and be incomplete.
-    pub lacking: Vec<String>,
+    pub unreadable: Vec<String>,
     /// What the host reports to exist but did not list, as text: a collection will lack it and be incomplete.
-    pub unlisted: Vec<String>,
+    pub omitted: Vec<String>,
     /// The minimum number of requests: each artifact is found in the first place.
     pub requests_minimum: u64,
     /// The maximum number of requests, without retries.
@@ -24,7 +24,7 @@ pub struct Plan {
     /// How many of these requests do not count against the limit if the answers have not changed since they were kept.
     pub requests_free: u64,
     /// Answers resumed from an interrupted run, which need no request.
-    pub taken_over: u64,
+    pub resumed: u64,
     /// The estimated size in bytes of the source's part of the archive.
     pub estimated_bytes: u64,
     /// The host's limit, if it has one.
@@ -36,7 +36,7 @@ pub struct Plan {
 impl Plan {
     /// Whether a collection would lack nothing, as far as the plan can see.
     pub fn is_whole(&self) -> bool {
-        self.missing.is_empty() && self.lacking.is_empty() && self.unlisted.is_empty()
+        self.failed.is_empty() && self.unreadable.is_empty() && self.omitted.is_empty()
     }
 
     /// The number of all artifacts.

@@ -87,7 +87,7 @@ pub fn document(
 fn checks(collection: &Collection, results: &[ControlResult]) -> SortedChecks {
     let mut checks = Checks::default();
     for result in results {
-        for check in collection.checks.iter().filter(|check| result.control.rests_on(check.rule)) {
+        for check in collection.checks.iter().filter(|check| result.control.uses(check.rule)) {
             checks.add(NamedCheck {
                 control: result.control.id,
                 source: check.source.id(),

@@ -180,7 +180,7 @@ fn an_api_that_rejects_every_token_is_no_missing_privilege() {
     assert!(collected.warnings.is_empty(), "{:?}", collected.warning_texts);
     assert!(collected.errors[0].contains("the credentials are no longer accepted"), "{:?}", collected.errors);
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
-    assert!(plan.missing[0].starts_with("administrator roles: the credentials are no"), "{:?}", plan.missing);
+    assert!(plan.failed[0].starts_with("administrator roles: the credentials are no"), "{:?}", plan.failed);
 }
 
 #[test]

@@ -28,7 +28,7 @@ use evidence::env::{Clock, Env};
 use evidence::evaluate::{Check, checks_alone};
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
-use evidence::source::{CollectionItem, ConnectError, Plan, SessionSummary, Surroundings};
+use evidence::source::{CollectionItem, ConnectError, Plan, RunContext, SessionSummary};
 use evidence_screen::Screen;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -159,7 +159,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
         let source = &config.sources[0];
         let secrets = source.credentials(&env)?;
         let screen = Arc::new(Screen::new(&secrets.iter().map(String::as_str).collect::<Vec<_>>()));
-        let surroundings = Surroundings {
+        let surroundings = RunContext {
             env: env.clone(),
             reporter: ear.clone(),
             screen: Arc::clone(&screen),

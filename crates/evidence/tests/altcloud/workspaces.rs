@@ -211,7 +211,7 @@ fn a_domain_that_is_not_the_customers() {
     assert!(!text.contains("Admin API"), "no privilege is missing: {text}");
     assert_eq!(collected.artifacts["two_step_verification.json"]["listings"][1]["read"], "not_read");
     let plan = run(&server, &setup, true).unwrap().plan.unwrap();
-    assert!(plan.missing.is_empty(), "it is a warning already: {:?}", plan.missing);
+    assert!(plan.failed.is_empty(), "it is a warning already: {:?}", plan.failed);
 
     let setup = Setup { extra: "    domains: [stranger.example]\n", controls: "[CC6.1]", ..Setup::default() };
     let error = refused(&server, &setup);
@@ -261,7 +261,7 @@ fn a_dry_run_estimates_a_run() {
     let server = workspace.serve().unwrap();
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
     assert_eq!(plan.artifact_count(), 3);
-    assert!(plan.missing.is_empty(), "{:?}", plan.missing);
+    assert!(plan.failed.is_empty(), "{:?}", plan.failed);
     server.clear_log();
     let collected = collect(&server);
     assert_eq!((plan.requests_minimum, plan.requests_maximum), (17, 17));
@@ -283,27 +283,27 @@ fn a_dry_run_says_what_could_not_be_asked_for() {
     for (pattern, controls, expected) in table {
         let server = workspace().fault(fault(pattern)).serve().unwrap();
         let plan = run(&server, &Setup { controls, ..Setup::default() }, true).unwrap().plan.unwrap();
-        assert_eq!(plan.missing.len(), expected.len(), "{pattern}: {:?}", plan.missing);
-        for (line, expected) in plan.missing.iter().zip(expected) {
+        assert_eq!(plan.failed.len(), expected.len(), "{pattern}: {:?}", plan.failed);
+        for (line, expected) in plan.failed.iter().zip(expected) {
             assert!(line.starts_with(expected) && line.contains("HTTP 503"), "{pattern}: {line}");
             assert!(line.contains("after 5 attempts"), "{pattern}: {line}");
         }
     }
     let server = workspace().fault(fault(REPORTS)).serve().unwrap();
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
-    assert_eq!(plan.missing.len(), 11, "one line for each event: {:?}", plan.missing);
+    assert_eq!(plan.failed.len(), 11, "one line for each event: {:?}", plan.failed);
     // A listing that fails on a later page is partly missing.
     let server =
         workspace().page_size(2).fault(fault("/admin/directory/v1/users?*pageToken=*")).serve().unwrap();
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
     assert!(
-        plan.missing.len() == 1 && plan.missing[0].starts_with("users of acme.example, after page 1: "),
+        plan.failed.len() == 1 && plan.failed[0].starts_with("users of acme.example, after page 1: "),
         "{plan:?}"
     );
     // The plan does not list refused calls as missing.
     for path in [ROLES, ASSIGNMENTS, REPORTS] {
         let server = workspace().deny(path).serve().unwrap();
         let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
-        assert!(plan.missing.is_empty(), "{path}: {:?}", plan.missing);
+        assert!(plan.failed.is_empty(), "{path}: {:?}", plan.failed);
     }
 }

@@ -150,7 +150,7 @@ fn one_bad_account_does_not_end_the_run() {
                 && message.starts_with("account 444455556666 (production): sts:AssumeRole of arn:aws:iam::")
                 && message.contains("not authorized")
         }));
-        assert_eq!(collected.plan.missing.len(), 1);
+        assert_eq!(collected.plan.failed.len(), 1);
         assert_eq!(collected.plan.requests_maximum, collected.account.requests);
         assert_eq!(calls_of(&server, TWO), 0);
     }

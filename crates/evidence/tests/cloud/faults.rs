@@ -152,11 +152,11 @@ fn a_plan_says_what_could_not_be_asked_for() {
         let server = cloud.clone().fault(fault).serve().unwrap();
         let plan = collect_from(&server.url(), &Setup::new(TWO_REGIONS), true).unwrap().plan;
         let expected: Vec<String> = lines.iter().map(|line| format!("{line} (after 5 attempts)")).collect();
-        assert_eq!(plan.missing, expected);
+        assert_eq!(plan.failed, expected);
     }
     let denied = Principal::user(KEY, SECRET, USER);
     let server = cloud.principal(denied).serve().unwrap();
-    assert_eq!(collect_from(&server.url(), &Setup::new(TWO_REGIONS), true).unwrap().plan.missing, [""; 0]);
+    assert_eq!(collect_from(&server.url(), &Setup::new(TWO_REGIONS), true).unwrap().plan.failed, [""; 0]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ use evidence::evaluate;
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::source::{
-    CollectionItem, ConnectError, Member, Plan, PopulationScope, SessionSummary, Surroundings,
+    CollectionItem, ConnectError, Member, Plan, PopulationScope, RunContext, SessionSummary,
 };
 use evidence_rules::rule::Status;
 use evidence_screen::Screen;
@@ -173,7 +173,7 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let screen = Arc::new(Screen::new(&[]));
-        let surroundings = Surroundings {
+        let surroundings = RunContext {
             env: env.clone(),
             reporter: Arc::new(Silent),
             screen: Arc::clone(&screen),

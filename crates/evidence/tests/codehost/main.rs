@@ -27,7 +27,7 @@ use evidence::env::{Clock, Env};
 use evidence::exit::Exit;
 use evidence::observation::Observation;
 use evidence::report::{Event, Reporter, WaitReason};
-use evidence::source::{CollectionItem, ConnectError, SessionSummary, Surroundings};
+use evidence::source::{CollectionItem, ConnectError, RunContext, SessionSummary};
 use evidence_screen::Screen;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -101,7 +101,7 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let screen = Arc::new(Screen::new(&[]));
-        let surroundings = Surroundings {
+        let surroundings = RunContext {
             env: env.clone(),
             reporter,
             screen,

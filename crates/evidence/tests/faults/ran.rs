@@ -19,7 +19,7 @@ use evidence::config::Config;
 use evidence::env::{Clock, Env};
 use evidence::exit::Exit;
 use evidence::report::{Event, Reporter};
-use evidence::source::{ConnectError, Surroundings};
+use evidence::source::{ConnectError, RunContext};
 use evidence::spool::Spool;
 use evidence_bundle::SigningKey;
 use evidence_bundle::document::{Document, Manifest, Normalized, RunRecord};
@@ -211,7 +211,7 @@ pub(crate) fn run_on(
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env)
         .unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
-    let surroundings = Surroundings {
+    let surroundings = RunContext {
         env: env.clone(),
         reporter: Arc::new(Silent),
         screen: Arc::clone(&SCREEN),

@@ -5,7 +5,7 @@ use super::organization::Organization;
 use super::repository::Repository;
 use super::ruleset::Ruleset;
 use super::token::Token;
-use crate::clock::Hands;
+use crate::clock::VirtualTime;
 use crate::fault::Fault;
 use crate::server::Settings;
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub struct CodeHost {
     pub(crate) faults: Vec<Fault>,
     pub(crate) latency: Duration,
     pub(crate) clock_offset_seconds: i64,
-    pub(crate) hands: Hands,
+    pub(crate) hands: VirtualTime,
     pub(crate) page_size: u64,
     pub(crate) base_path: String,
     pub(crate) public_url: Option<String>,
@@ -56,7 +56,7 @@ impl CodeHost {
             faults: Vec::new(),
             latency: Duration::ZERO,
             clock_offset_seconds: 0,
-            hands: Hands::default(),
+            hands: VirtualTime::default(),
             page_size: MAXIMUM_PAGE_SIZE,
             base_path: String::new(),
             public_url: None,

@@ -122,7 +122,7 @@ pub fn next_ruleset(facts: &BranchFacts, settings: &Settings) -> Option<u64> {
     let systems = Systems::of(facts);
     let criteria = systems.criteria(settings);
     let settled = |criterion: &Criterion| {
-        criterion.demanded != Some(true) || matches!(criterion.held, Held::No | Held::ByNothingRead)
+        criterion.demanded != Some(true) || matches!(criterion.held, Held::No | Held::NoneRead)
     };
     if criteria.iter().any(settled) {
         return None;
@@ -179,7 +179,7 @@ enum Held {
     /// A system with the requirement may apply it to them.
     Unknown(&'static Reason),
     /// No system that was read applies it to them, but one that was not read may.
-    ByNothingRead,
+    NoneRead,
 }
 
 impl BranchFacts {
@@ -248,7 +248,7 @@ impl<'a> Systems<'a> {
         } else {
             Some(false)
         };
-        let mut held = if self.unread.is_empty() { Held::No } else { Held::ByNothingRead };
+        let mut held = if self.unread.is_empty() { Held::No } else { Held::NoneRead };
         for system in &self.all {
             match (demand.of(system), &system.hold, &held) {
                 (Some(false), ..) | (_, _, Held::Yes) | (_, Hold::Bypassed(_), _) => {}
@@ -266,7 +266,7 @@ impl<'a> Systems<'a> {
     fn words(&self, facts: &BranchFacts) -> String {
         let mut parts = Vec::new();
         if !self.all.is_empty() {
-            parts.push(self.demands());
+            parts.push(self.requires());
         } else if let (Classic::Absent(said), Rules::Unread(_)) = (&facts.classic, &facts.rules) {
             parts.push(said.clone());
         }
@@ -287,7 +287,7 @@ impl<'a> Systems<'a> {
     }
 
     /// The combined requirements of the systems that were read.
-    fn demands(&self) -> String {
+    fn requires(&self) -> String {
         let counts: Vec<Option<u64>> = self.all.iter().map(|system| system.reviews).collect();
         let reviews = match counts.iter().flatten().max() {
             None => "number of approving reviews not reported".to_string(),
@@ -339,9 +339,9 @@ fn undecided(criteria: &[Criterion], unread: Option<&&Unread>) -> Option<&'stati
     }
     let open = criteria.iter().find_map(|criterion| match criterion.held {
         Held::Unknown(reason) => Some(reason),
-        Held::Yes | Held::No | Held::ByNothingRead => None,
+        Held::Yes | Held::No | Held::NoneRead => None,
     });
-    let nothing = criteria.iter().any(|criterion| matches!(criterion.held, Held::ByNothingRead));
+    let nothing = criteria.iter().any(|criterion| matches!(criterion.held, Held::NoneRead));
     if nothing { Some(missing) } else { open }
 }
 

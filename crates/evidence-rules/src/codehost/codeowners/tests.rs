@@ -140,7 +140,7 @@ fn a_malformed_owner_costs_only_itself() {
 #[test]
 fn owners_are_set_aside_and_lines_without_one_found() {
     let mut file = CodeOwners::parse(b"/a\n* @x @o/t\n/b @o/t\n/c\n/d\n/d @x\n/d2 # nobody\n");
-    assert_eq!(file.set_aside(|line, owner| line == 2 || *owner == user("x")), [(3, team("o", "t"))]);
+    assert_eq!(file.partition(|line, owner| line == 2 || *owner == user("x")), [(3, team("o", "t"))]);
     let unowned = |line| file.unowned_after(line).iter().map(|rule| rule.line).collect::<Vec<_>>();
     assert_eq!(unowned(2), [3, 4, 7]);
     // Line 2 gives the paths of line 1 an owner again.

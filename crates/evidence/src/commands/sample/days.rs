@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::super::bundles::{self, Worst};
 use super::super::print::{json, printed, unwritable};
-use super::super::trust::Terms;
+use super::super::trust::VerifyOptions;
 use super::super::verify;
 use super::csv::put_table;
 use super::rows::created;
@@ -65,7 +65,7 @@ struct Item<'a> {
 }
 
 /// Draws the days.
-pub(super) fn run(args: &SampleArgs, seed: Seed, terms: &Terms) -> Result<Exit, Error> {
+pub(super) fn run(args: &SampleArgs, seed: Seed, terms: &VerifyOptions) -> Result<Exit, Error> {
     let (Some(from), Some(to)) = (args.from_date, args.to_date) else {
         return Err(Error::Usage {
             message: "--from days needs a period".to_string(),
@@ -116,7 +116,10 @@ pub(super) fn run(args: &SampleArgs, seed: Seed, terms: &Terms) -> Result<Exit, 
 }
 
 /// The verified bundles by day. The same bundle twice counts once.
-fn by_day(args: &SampleArgs, terms: &Terms) -> Result<(BTreeMap<String, Vec<BundleRecord>>, Worst), Error> {
+fn by_day(
+    args: &SampleArgs,
+    terms: &VerifyOptions,
+) -> Result<(BTreeMap<String, Vec<BundleRecord>>, Worst), Error> {
     let mut by_day: BTreeMap<String, Vec<BundleRecord>> = BTreeMap::new();
     let mut worst = Worst::default();
     if args.bundles.is_empty() {
@@ -149,7 +152,7 @@ fn by_day(args: &SampleArgs, terms: &Terms) -> Result<(BTreeMap<String, Vec<Bund
     Ok((by_day, worst))
 }
 
-fn verified(path: &Path, terms: &Terms) -> Result<VerifiedBundle, Failure> {
+fn verified(path: &Path, terms: &VerifyOptions) -> Result<VerifiedBundle, Failure> {
     let bundle = BufReader::with_capacity(256 * 1024, input::open(path).map_err(Failure::CannotJudge)?);
     evidence_rules::repeat::verify(bundle, &terms.trust, &terms.expectations, &Limits::default())
 }

@@ -15,7 +15,7 @@ use super::session::{ACCOUNTS_AT_ONCE, AccountState, CloudSession, OpenAccount};
 use super::topic::{EnabledRegions, Topic};
 use super::topics;
 use crate::observation::{Failed, Seen};
-use crate::source::{CollectionItem, Configured as _, Member, PopulationScope};
+use crate::source::{CollectionItem, Member, PopulationScope, Source as _};
 use evidence_bundle::document::Scope;
 use evidence_http::Asked;
 use evidence_text::{counted, saturating_u64};

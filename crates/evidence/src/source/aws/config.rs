@@ -18,7 +18,7 @@ use super::host::endpoint::Region;
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
-use crate::source::Configured;
+use crate::source::Source;
 use evidence_http::single_line;
 use evidence_rules::cloud as rules;
 use evidence_rules::rule::{Rule, Settings};
@@ -138,7 +138,7 @@ pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     applied: &Applied<'_>,
-) -> Option<Arc<dyn Configured>> {
+) -> Option<Arc<dyn Source>> {
     let mode = decoder.text(fields, &MODE);
     let duration: Option<u32> = decoder.integer(fields, &SESSION_DURATION);
     let role = role(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()), duration);

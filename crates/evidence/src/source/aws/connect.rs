@@ -28,10 +28,10 @@ use crate::clock;
 use crate::credential;
 use crate::env::Env;
 use crate::observation::Failed;
-use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, RunContext};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
-    Answered, CallError, FailureKind, HelpTarget, Obstacle, Refused, RequestFailure, recorded,
+    Answered, CallError, FailureKind, HelpTarget, PermanentFailure, Refused, RequestFailure, recorded,
 };
 use evidence_os::secret::how_to_set;
 use evidence_rules::cloud::reason::ROLE_NOT_ASSUMED;
@@ -89,7 +89,7 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
 /// Identifies the credentials, then opens every configured account.
 pub(super) async fn connect(
     config: CloudConfig,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<CloudSession, ConnectError> {
     let credentials = credentials(&config, &surroundings.env)?;
     let home = config.home.clone().ok_or_else(|| {
@@ -153,7 +153,7 @@ async fn assume(
     account: &AccountConfig,
     hosts: &Hosts,
     home: &Region,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> AccountState {
     let (assumed, requests) = recorded(sts::assume(hosts, &account.role, surroundings)).await;
     match assumed {
@@ -228,7 +228,7 @@ impl Test<'_> {
         &self,
         own: &Hosts,
         role: &AssumedRole,
-        surroundings: &Surroundings,
+        surroundings: &RunContext,
     ) -> Result<Hosts, ConnectError> {
         let error = match sts::assume(own, role, surroundings).await {
             Ok(hosts) => return Ok(hosts),
@@ -330,8 +330,8 @@ impl Test<'_> {
                 format!("check the network, the name of the region, and the address {}", hosts.address()),
                 "behind a proxy, set HTTPS_PROXY".to_string(),
             ],
-            FailureKind::Obstacle(Obstacle::Page, _) => self.address_help(),
-            FailureKind::Obstacle(obstacle, _) => {
+            FailureKind::PermanentFailure(PermanentFailure::Page, _) => self.address_help(),
+            FailureKind::PermanentFailure(obstacle, _) => {
                 let address = hosts.address();
                 let host = address.trim_start_matches("https://");
                 obstacle.help(HelpTarget { host, address: "sources.cloud.endpoint_url", ca_file: None })

@@ -32,7 +32,7 @@ use self::host::endpoint::{Service, ServiceEndpoint};
 use self::names::NAME;
 use self::session::{AccountState, CloudSession};
 use super::{
-    CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
+    CollectionItem, ConnectError, Plan, RunContext, Scope, Session, SessionSummary, Source, SourceKind,
 };
 use crate::env::Env;
 use crate::observation::SourceName;
@@ -49,7 +49,7 @@ pub static KIND: SourceKind = SourceKind {
     decode: config::decode,
 };
 
-impl Configured for CloudConfig {
+impl Source for CloudConfig {
     fn kind(&self) -> &'static SourceKind {
         &KIND
     }
@@ -117,7 +117,7 @@ impl Configured for CloudConfig {
         endpoints.map(origin).collect()
     }
 
-    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+    fn connect<'a>(&'a self, run: &'a RunContext) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
         async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
 }
@@ -161,7 +161,7 @@ impl Session for CloudSession {
             requests: self.hosts.requests(),
             retries: self.hosts.retries(),
             revalidated: 0,
-            taken_over: None,
+            resumed: None,
             rate_limit: None,
             given_up: self.hosts.given_up(),
             paused_seconds: u64::try_from(paused.as_secs()).unwrap_or(0),

@@ -15,14 +15,14 @@ pub(super) async fn plan(session: &CloudSession) -> Plan {
         let account = match state {
             AccountState::Open(open) => of_account(open).await,
             AccountState::Unread { failed, .. } => {
-                plan.missing.push(failed.message.clone());
+                plan.failed.push(failed.message.clone());
                 continue;
             }
         };
         requests += account.requests;
         more_requests += account.more_requests;
         log_groups += account.log_groups;
-        plan.missing.extend(account.missing);
+        plan.failed.extend(account.failed);
         for (kind, count) in account.artifacts {
             match plan.artifacts.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, all)) => *all += count,
@@ -45,6 +45,6 @@ async fn of_account(OpenAccount { account, answers }: &OpenAccount) -> AccountPl
     for (_, answers) in answers {
         answers.plan(account, &mut plan).await;
     }
-    plan.missing.iter_mut().for_each(|text| text.insert_str(0, &account.label));
+    plan.failed.iter_mut().for_each(|text| text.insert_str(0, &account.label));
     plan
 }

@@ -86,6 +86,6 @@ pub(super) struct AccountPlan {
     /// The requests that depend on the answers to the others.
     pub(super) more_requests: u64,
     pub(super) artifacts: Vec<(&'static str, u64)>,
-    pub(super) missing: Vec<String>,
+    pub(super) failed: Vec<String>,
     pub(super) log_groups: u64,
 }

@@ -9,7 +9,7 @@ use super::host::api::{Api, JSON, MIB};
 use super::host::scopes::Scopes;
 use super::host::token::Token;
 use crate::json::object;
-use crate::source::Surroundings;
+use crate::source::RunContext;
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Answered, Call, CallError, Client, ParseError, Refused};
@@ -69,7 +69,7 @@ pub(super) fn cache(
     config: &CodeHostConfig,
     token: &Token,
     identity: Option<&(User, Scopes)>,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<Arc<Cache>, String> {
     let env = &surroundings.env;
     let directory = evidence_http::cache::directory(env)?;

@@ -9,7 +9,7 @@ use super::names::NAME;
 use super::place::web;
 use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{CallError, FailureKind, HelpTarget, Obstacle, Proxy, Refused, RequestFailure};
+use evidence_http::{CallError, FailureKind, HelpTarget, PermanentFailure, Proxy, Refused, RequestFailure};
 
 /// The host refused the connection test.
 pub(super) fn refused_error(refused: &Refused, config: &CodeHostConfig, token: &Token) -> ConnectError {
@@ -78,13 +78,13 @@ pub(super) fn failed_error(
                     .to_string(),
             ],
         },
-        FailureKind::Obstacle(obstacle, _) => {
+        FailureKind::PermanentFailure(obstacle, _) => {
             let help = obstacle.help(HelpTarget {
                 host: host(config),
                 address: config.api_url_key,
                 ca_file: Some("sources.codehost.ca_file"),
             });
-            let own = own_server(config).filter(|_| *obstacle == Obstacle::Page);
+            let own = own_server(config).filter(|_| *obstacle == PermanentFailure::Page);
             own.into_iter().chain(help).collect()
         }
         FailureKind::RateLimited { .. } if dry_run => limit_used_up("the organization's settings, the list"),

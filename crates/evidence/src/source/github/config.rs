@@ -17,7 +17,7 @@ use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
-use crate::source::Configured;
+use crate::source::Source;
 use evidence_rules::codehost as rules;
 use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, PATH, Section, Shape, URL, Vocabulary};
@@ -200,7 +200,7 @@ pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     applied: &Applied<'_>,
-) -> Option<Arc<dyn Configured>> {
+) -> Option<Arc<dyn Source>> {
     let mode = decoder.text(fields, &MODE);
     let token_env = decoder.text(fields, &TOKEN_ENV);
     let org = decoder.text(fields, &ORG);

@@ -24,7 +24,7 @@ use crate::clock;
 use crate::credential;
 use crate::env::Env;
 use crate::report::Event;
-use crate::source::{Configured, ConnectError, Surroundings};
+use crate::source::{ConnectError, RunContext, Source};
 use evidence_http::{Answered, CallError, Client, Meta, Proxy, recorded};
 use evidence_os::secret::how_to_set;
 use evidence_rules::codehost::TWO_FACTOR_REQUIRED;
@@ -66,7 +66,7 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
 /// Runs the connection test. The collection reuses all its answers as evidence: the organization, and one repository.
 pub(super) async fn connect(
     mut config: CodeHostConfig,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<CodeHostSession, ConnectError> {
     let token = token(&config, &surroundings.env)?;
     let client = client(&config, &token, surroundings)?;
@@ -142,7 +142,7 @@ async fn test(
     config: &CodeHostConfig,
     client: &Client,
     token: &Token,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<(Organization, Meta), ConnectError> {
     let api = Api { client, base: &config.api_url, organization: &config.org };
     match api.ask(&ORGANIZATION, &[("org", &config.org)]).await {

@@ -36,7 +36,7 @@ pub use self::host::answer;
 
 use self::config::{CodeHostConfig, Repositories};
 use self::names::{MEMBER, NAME};
-use super::{Configured, ConnectError, Scope, Session, SourceKind, Surroundings};
+use super::{ConnectError, RunContext, Scope, Session, Source, SourceKind};
 use crate::env::Env;
 use crate::origin::Origin;
 use evidence_rules::rule::Rule;
@@ -51,7 +51,7 @@ pub static KIND: SourceKind = SourceKind {
     decode: config::decode,
 };
 
-impl Configured for CodeHostConfig {
+impl Source for CodeHostConfig {
     fn kind(&self) -> &'static SourceKind {
         &KIND
     }
@@ -102,7 +102,7 @@ impl Configured for CodeHostConfig {
         vec![Origin { sender: NAME.id(), url, variables: vec![variable], named_by: None }]
     }
 
-    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+    fn connect<'a>(&'a self, run: &'a RunContext) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
         async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
 }

@@ -26,7 +26,7 @@ const INSTALLATION_TOKEN: SignedDuration = SignedDuration::from_hours(1);
 /// See [`Session::plan`](crate::source::Session::plan).
 pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, ConnectError> {
     let mut plan = Plan { requests_per_minute: host.config.requests_per_minute, ..Plan::default() };
-    plan.lacking.clone_from(&preflight.unreadable);
+    plan.unreadable.clone_from(&preflight.unreadable);
     let mut count = RepositoryCount::default();
     if topics::of_repositories(&host.config).next().is_some() {
         count = planned_repositories(host, preflight).await?;
@@ -44,7 +44,7 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
         let scope = extent(host, scope, listed, &host.organization.counts);
         if is_incomplete(host, scope.scope) {
             let (sentence, remedy) = (in_words(&scope, repositories), remedy(&scope, partial));
-            plan.unlisted.push(format!("{sentence}. {remedy}"));
+            plan.omitted.push(format!("{sentence}. {remedy}"));
         }
     }
     // A list of several pages is compared with the organization's count at its end.
@@ -75,7 +75,7 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
     }
     plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
     plan.rate_limit = host.rate_limit();
-    plan.lacking.extend(ends_before(host, &plan));
+    plan.unreadable.extend(ends_before(host, &plan));
     Ok(plan)
 }
 
@@ -105,10 +105,10 @@ fn spare(host: &Host, plan: &mut Plan, cache: &Cache, repositories: u64, pages: 
     let now = host.client.now();
     let mut add = |kinds: &[Option<u8>], most: u64| {
         let kinds = || kinds.iter().flatten();
-        let taken_over = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
+        let resumed = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
         let kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
-        plan.taken_over += taken_over;
-        plan.requests_free += kept.saturating_sub(taken_over);
+        plan.resumed += resumed;
+        plan.requests_free += kept.saturating_sub(resumed);
     };
     add(&[ORGANIZATION.kept_as()], 1);
     add(&[REPOSITORIES.kept_as()], pages);
@@ -118,8 +118,8 @@ fn spare(host: &Host, plan: &mut Plan, cache: &Cache, repositories: u64, pages: 
     for topic in topics::of_repositories(&host.config) {
         add(&(topic.kept_as)(), repositories);
     }
-    plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.taken_over);
-    plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);
+    plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.resumed);
+    plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.resumed);
 }
 
 async fn planned_repositories(host: &Host, preflight: &Preflight) -> Result<RepositoryCount, ConnectError> {

@@ -63,11 +63,11 @@ impl Session for CodeHostSession {
             requests: host.client.requests(),
             retries: host.client.retries(),
             revalidated: host.client.revalidated(),
-            taken_over: host
+            resumed: host
                 .client
                 .cache()
                 .and_then(Cache::resumed_run)
-                .map(|began| (host.client.taken_over(), began)),
+                .map(|began| (host.client.resumed(), began)),
             rate_limit: host.rate_limit(),
             given_up: host.client.given_up(),
             paused_seconds: u64::try_from(host.client.paused().as_secs()).unwrap_or(0),

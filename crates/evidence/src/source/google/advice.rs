@@ -136,7 +136,7 @@ fn unreachable_error(host: &str, place: &str, failure: &RequestFailure) -> Conne
         FailureKind::Transport(_) => {
             vec![format!("check the network, and {place}"), "behind a proxy, set HTTPS_PROXY".to_string()]
         }
-        FailureKind::Obstacle(obstacle, _) => {
+        FailureKind::PermanentFailure(obstacle, _) => {
             obstacle.help(HelpTarget { host, address: place, ca_file: None })
         }
         FailureKind::Throttled(_) | FailureKind::RateLimited { .. } | FailureKind::SecondaryLimit => {

@@ -9,7 +9,7 @@ use super::names::{MY_CUSTOMER, NAME, is_address, is_customer, is_domain};
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
-use crate::source::Configured;
+use crate::source::Source;
 use evidence_rules::altcloud as rules;
 use evidence_rules::rule::Rule;
 use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
@@ -103,7 +103,7 @@ pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     applied: &Applied<'_>,
-) -> Option<Arc<dyn Configured>> {
+) -> Option<Arc<dyn Source>> {
     let mode = decoder.text(fields, &MODE);
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
     let customer_id = decoder.text(fields, &CUSTOMER_ID);

@@ -29,7 +29,7 @@ use super::users::{self, FirstUsers};
 use crate::clock;
 use crate::env::Env;
 use crate::report::SourceWatch;
-use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, RunContext};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Anonymous, Client, ClientSettings, Dialect, Proxy};
 
@@ -52,7 +52,7 @@ pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, Conn
 /// Exchanges the key for a token, then reads the first page of everything that the controls need, concurrently.
 pub(super) async fn connect(
     config: AltCloudConfig,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<AltCloudSession, ConnectError> {
     let Loaded { account, warning } = account(&config, &surroundings.env)?;
     // The file may have changed since the screen was created.
@@ -89,7 +89,7 @@ pub(super) async fn connect(
 fn access(
     config: &AltCloudConfig,
     account: ServiceAccount,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<Access, ConnectError> {
     let client = |dialect: Arc<dyn Dialect>, plain: bool| {
         let settings = ClientSettings {

@@ -28,9 +28,7 @@ use self::config::AltCloudConfig;
 use self::host::{scopes, service_account};
 use self::names::{NAME, USER};
 use self::session::AltCloudSession;
-use super::{
-    CollectionItem, Configured, ConnectError, Plan, Session, SessionSummary, SourceKind, Surroundings,
-};
+use super::{CollectionItem, ConnectError, Plan, RunContext, Session, SessionSummary, Source, SourceKind};
 use crate::env::Env;
 use crate::observation::SourceName;
 use crate::origin::{NamedBy, Origin};
@@ -50,7 +48,7 @@ fn api_url(config: &AltCloudConfig) -> String {
     config.api_url.as_str().trim_end_matches('/').to_string()
 }
 
-impl Configured for AltCloudConfig {
+impl Source for AltCloudConfig {
     fn kind(&self) -> &'static SourceKind {
         &KIND
     }
@@ -98,7 +96,7 @@ impl Configured for AltCloudConfig {
         exchange.into_iter().chain([origin(self.api_url.clone(), None)]).collect()
     }
 
-    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+    fn connect<'a>(&'a self, run: &'a RunContext) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
         async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
 }
@@ -140,7 +138,7 @@ impl Session for AltCloudSession {
             requests,
             retries,
             revalidated: 0,
-            taken_over: None,
+            resumed: None,
             // The provider reports a limit only when it is exceeded, and then the wait is short.
             rate_limit: None,
             given_up: self.host.access.given_up(),

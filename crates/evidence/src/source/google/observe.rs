@@ -35,8 +35,8 @@ pub(super) fn plan_gaps<'a>(plan: &mut Plan, gaps: impl IntoIterator<Item = Gap<
     for (what, problem, _) in gaps {
         match (outcome_of(problem), problem) {
             (_, ListingError::Refused(refused)) if refused.class == Class::NotFound => {}
-            (Seen::Failed(failed), _) => plan.missing.push(format!("{what}: {}", failed.message)),
-            (Seen::Denied { detail, .. }, _) => plan.lacking.push(format!("{what}: {detail}")),
+            (Seen::Failed(failed), _) => plan.failed.push(format!("{what}: {}", failed.message)),
+            (Seen::Denied { detail, .. }, _) => plan.unreadable.push(format!("{what}: {detail}")),
             (Seen::Artifact { .. } | Seen::Nothing { .. } | Seen::Withheld { .. }, _) => {}
         }
     }

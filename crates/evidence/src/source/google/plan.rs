@@ -18,8 +18,8 @@ pub(super) async fn plan(AltCloudSession { host, users, answers, .. }: &AltCloud
     let (mut longer, mut further) = (0_u64, 0_u64);
     for ((topic, _), part) in answers.iter().zip(parts) {
         plan.artifacts.push((topic.name, 1));
-        plan.missing.extend(part.gaps.missing);
-        plan.lacking.extend(part.gaps.lacking);
+        plan.failed.extend(part.gaps.failed);
+        plan.unreadable.extend(part.gaps.unreadable);
         longer = longer.saturating_add(part.longer);
         further = further.saturating_add(part.longer.saturating_mul(part.further_pages));
     }

@@ -16,7 +16,7 @@ use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::login::Login;
 use super::sign::Credentials;
 use crate::report::SourceWatch;
-use crate::source::Surroundings;
+use crate::source::RunContext;
 use crate::source::aws::config::CloudConfig;
 use crate::source::aws::names::NAME;
 use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
@@ -66,7 +66,7 @@ impl Hosts {
         config: &CloudConfig,
         home: &Region,
         credentials: Credentials,
-        surroundings: &Surroundings,
+        surroundings: &RunContext,
     ) -> Result<Hosts, String> {
         let settings = ClientSettings {
             timeout: config.timeout,

@@ -13,7 +13,7 @@ use super::endpoint::{Protocol, Service};
 use super::login::Renewal;
 use super::sign::Credentials;
 use super::xml::{self, Element, field, required, required_text};
-use crate::source::Surroundings;
+use crate::source::RunContext;
 use crate::source::aws::config::AssumedRole;
 use crate::source::aws::names::{Arn, is_account};
 use evidence_http::{Answered, Call, CallError, ParseError, Subject};
@@ -142,7 +142,7 @@ async fn assume_role(sts: &Host, role: &AssumedRole) -> Result<Credentials, Call
 pub(crate) async fn assume(
     hosts: &Hosts,
     role: &AssumedRole,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<Hosts, CallError> {
     let credentials = assume_role(hosts.sts(), role).await?;
     surroundings.screen.learn(credentials.secrets());

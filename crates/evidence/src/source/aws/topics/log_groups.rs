@@ -144,7 +144,7 @@ impl Answers for FirstPages {
     fn plan<'a>(&'a self, account: &'a Account, plan: &'a mut AccountPlan) -> BoxFuture<'a, ()> {
         async move {
             let regions = self.all(account).await;
-            plan.missing.extend(regions.iter().filter_map(|region| failure(&region.groups)));
+            plan.failed.extend(regions.iter().filter_map(|region| failure(&region.groups)));
             plan.requests += regions.iter().map(|region| region.pages).sum::<u64>();
             plan.log_groups = regions.iter().map(RegionGroups::in_scope).sum();
             let is_read = regions.iter().any(|region| region.groups.is_ok());

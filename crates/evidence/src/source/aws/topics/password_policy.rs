@@ -13,7 +13,7 @@ use crate::source::aws::host::refusal::{self, ReadResult, Recorded, failure, wit
 use crate::source::aws::host::xml::{self, Element, field, required};
 use crate::source::aws::observe::{denied, observation};
 use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
-use crate::source::{CollectionItem, Configured as _};
+use crate::source::{CollectionItem, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Answered, Call, CallError, ParseError};
 use evidence_rules::cloud::artifact::{ACCOUNT_SUMMARY, PASSWORD_POLICY};
@@ -158,7 +158,7 @@ impl Answers for PolicyAnswers {
         plan.requests += 2;
         plan.artifacts.push((TOPIC.name, u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
         plan.artifacts.push(("account summary", u64::from(summary.is_ok())));
-        plan.missing.extend(failure(policy).into_iter().chain(failure(summary)));
+        plan.failed.extend(failure(policy).into_iter().chain(failure(summary)));
         std::future::ready(()).boxed()
     }
 

@@ -10,7 +10,7 @@ use super::super::names::NAME;
 use super::dialect::CodeHostDialect;
 use super::token::Token;
 use crate::report::SourceWatch;
-use crate::source::{ConnectError, Surroundings};
+use crate::source::{ConnectError, RunContext};
 use evidence_http::{Client, ClientSettings, Login, Proxy};
 
 /// The certificates of every authority of a large system take a quarter of a megabyte.
@@ -20,7 +20,7 @@ const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 pub(crate) fn client(
     config: &CodeHostConfig,
     token: &Token,
-    surroundings: &Surroundings,
+    surroundings: &RunContext,
 ) -> Result<Client, ConnectError> {
     let roots = match &config.ca_file {
         None => Vec::new(),

@@ -18,7 +18,7 @@ use super::repositories;
 use super::repository;
 use super::topic::{Inspect, Topic};
 use crate::source::endpoint::{Endpoint, endpoint};
-use crate::source::{CollectionItem, Configured as _};
+use crate::source::{CollectionItem, Source as _};
 
 /// Every topic, in the order of the collection.
 static TOPICS: &[&Topic] = &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC];

@@ -14,7 +14,7 @@ use super::host::token::TOKEN;
 use super::topic::Topic;
 use super::users::{USERS, USERS_OF_DOMAIN};
 use crate::source::endpoint::{Endpoint, endpoint};
-use crate::source::{CollectionItem, Configured as _};
+use crate::source::{CollectionItem, Source as _};
 use evidence_rules::altcloud::record::User;
 
 /// Every topic, in the order of the collection.

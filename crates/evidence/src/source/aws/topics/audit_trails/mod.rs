@@ -65,12 +65,12 @@ impl Answers for TrailListings {
     /// The status and the event selectors of each trail take one request each.
     fn plan<'a>(&'a self, account: &'a Account, plan: &'a mut AccountPlan) -> BoxFuture<'a, ()> {
         let is_read = self.0.iter().any(|of| of.trails.0.is_ok());
-        plan.missing.extend(self.0.iter().filter_map(|of| failure(&of.trails.0)));
+        plan.failed.extend(self.0.iter().filter_map(|of| failure(&of.trails.0)));
         let known = self.in_scope(account);
         let problems: Vec<String> = known.iter().filter_map(|known| known.home().err()).collect();
         let trails = saturating_u64(known.len() - problems.len());
         let permission = status::GET_TRAIL_STATUS.permission();
-        plan.missing.extend(problems.iter().map(|text| not_asked(permission, text)));
+        plan.failed.extend(problems.iter().map(|text| not_asked(permission, text)));
         let needs = |known: &&KnownTrail| known.trail.needs_selectors() && known.home().is_ok();
         let selectors = saturating_u64(known.iter().filter(needs).count());
         plan.requests += saturating_u64(self.0.len()) + trails + selectors;

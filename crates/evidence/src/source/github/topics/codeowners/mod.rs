@@ -24,7 +24,7 @@ use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::repository::{RepositoryDetails, ScopedRepository};
 use crate::source::github::subject::{RepositoryName, example};
 use crate::source::github::topic::{Inspect, Look, Requests, Topic};
-use crate::source::{CollectionItem, Configured as _};
+use crate::source::{CollectionItem, Source as _};
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure, recorded};
 use evidence_rules::codehost::CODEOWNERS_DEFAULT_RULE;
 use evidence_rules::codehost::artifact::{CODEOWNERS, PROTECTION};

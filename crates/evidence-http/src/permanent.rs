@@ -20,7 +20,7 @@ use super::words::{innermost, single_line};
 
 /// Why connections to a host fail until a person intervenes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum PermanentFailure {
     /// The issuer of the host's certificate is not trusted.
     UnknownIssuer,
     /// The certificate is for other hosts.
@@ -60,22 +60,22 @@ pub struct HelpTarget<'a> {
     pub ca_file: Option<&'a str>,
 }
 
-impl Obstacle {
-    /// Whether it will not go away by itself. A disturbed network can look like some obstacles, but only where
+impl PermanentFailure {
+    /// Whether it will not go away by itself. A disturbed network can look like permanent failures, but only where
     /// something has been answered before: by this host, or by any host of the same provider.
     pub(super) fn lasts(self, host_answered: bool, any_answered: bool) -> bool {
         match self {
-            Obstacle::UnknownName | Obstacle::Protocol => !host_answered,
-            Obstacle::ProxyUnreachable(_) | Obstacle::Page => !any_answered,
-            Obstacle::UnknownIssuer
-            | Obstacle::WrongName
-            | Obstacle::Expired
-            | Obstacle::NotYetValid
-            | Obstacle::Certificate
-            | Obstacle::Tls
-            | Obstacle::ProxyCredentials(_)
-            | Obstacle::ProxyRefuses(_)
-            | Obstacle::ProxyVariable(_) => true,
+            PermanentFailure::UnknownName | PermanentFailure::Protocol => !host_answered,
+            PermanentFailure::ProxyUnreachable(_) | PermanentFailure::Page => !any_answered,
+            PermanentFailure::UnknownIssuer
+            | PermanentFailure::WrongName
+            | PermanentFailure::Expired
+            | PermanentFailure::NotYetValid
+            | PermanentFailure::Certificate
+            | PermanentFailure::Tls
+            | PermanentFailure::ProxyCredentials(_)
+            | PermanentFailure::ProxyRefuses(_)
+            | PermanentFailure::ProxyVariable(_) => true,
         }
     }
 
@@ -83,7 +83,7 @@ impl Obstacle {
     pub fn help(self, target: HelpTarget<'_>) -> Vec<String> {
         let HelpTarget { host, address, ca_file } = target;
         let line = match self {
-            Obstacle::UnknownIssuer => {
+            PermanentFailure::UnknownIssuer => {
                 let trust = match ca_file {
                     Some(ca_file) => format!("add its certificate (PEM) with {ca_file}"),
                     None if place::HAS_CERTIFICATE_FILE => {
@@ -98,39 +98,49 @@ impl Obstacle {
                     "a proxy that inspects TLS presents a certificate of its own authority".to_string(),
                 ];
             }
-            Obstacle::WrongName => format!("check {address}: its host name must be in the certificate"),
-            Obstacle::Expired => "renew the certificate; check the clock of this machine too".to_string(),
-            Obstacle::NotYetValid => "check the clock of this machine, then the certificate".to_string(),
-            Obstacle::Certificate => "replace the certificate with a valid one".to_string(),
-            Obstacle::Tls => format!("enable TLS 1.2 or newer on {host}, or on the proxy that inspects TLS"),
-            Obstacle::ProxyCredentials(variable) => {
+            PermanentFailure::WrongName => {
+                format!("check {address}: its host name must be in the certificate")
+            }
+            PermanentFailure::Expired => {
+                "renew the certificate; check the clock of this machine too".to_string()
+            }
+            PermanentFailure::NotYetValid => {
+                "check the clock of this machine, then the certificate".to_string()
+            }
+            PermanentFailure::Certificate => "replace the certificate with a valid one".to_string(),
+            PermanentFailure::Tls => {
+                format!("enable TLS 1.2 or newer on {host}, or on the proxy that inspects TLS")
+            }
+            PermanentFailure::ProxyCredentials(variable) => {
                 // The screen would take a full example address for a secret.
                 format!(
                     "put the proxy's user and password into {variable}, as user:password@ before the host"
                 )
             }
-            Obstacle::ProxyRefuses(variable) => format!(
+            PermanentFailure::ProxyRefuses(variable) => format!(
                 "have the proxy allow {host}, or correct {variable}; if {host} needs no proxy, add it to NO_PROXY"
             ),
-            Obstacle::ProxyUnreachable(variable) => {
+            PermanentFailure::ProxyUnreachable(variable) => {
                 return vec![
                     format!("start the proxy, or correct or unset the variable {variable}"),
                     format!("if {host} needs no proxy: `export NO_PROXY={host}`"),
                 ];
             }
-            Obstacle::UnknownName => {
+            PermanentFailure::UnknownName => {
                 format!(
                     "check {address}, and the name server of this machine; behind a proxy, set HTTPS_PROXY"
                 )
             }
-            Obstacle::Protocol => format!("check {address}: its scheme and port must be those of the API"),
-            Obstacle::Page => {
+            PermanentFailure::Protocol => {
+                format!("check {address}: its scheme and port must be those of the API")
+            }
+            PermanentFailure::Page => {
                 return vec![
                     format!("check that {address} is the address of the API, not of a website"),
                     format!("a login page or a proxy may answer instead of {host}: let this machine pass"),
                 ];
             }
-            Obstacle::ProxyVariable(variable) => {
+            PermanentFailure::ProxyVariable(variable) => {
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it")
             }
         };
@@ -143,13 +153,13 @@ impl Obstacle {
 pub(super) struct TransportError {
     /// A description.
     pub(super) text: String,
-    /// The obstacle, if the failure is permanent.
-    pub(super) obstacle: Option<Obstacle>,
+    /// The failure, if the failure is permanent.
+    pub(super) permanent: Option<PermanentFailure>,
 }
 
 impl From<String> for TransportError {
     fn from(text: String) -> TransportError {
-        TransportError { text, obstacle: None }
+        TransportError { text, permanent: None }
     }
 }
 
@@ -157,40 +167,42 @@ impl From<ProxyError> for TransportError {
     fn from(unusable: ProxyError) -> TransportError {
         TransportError {
             text: unusable.to_string(),
-            obstacle: Some(Obstacle::ProxyVariable(unusable.variable)),
+            permanent: Some(PermanentFailure::ProxyVariable(unusable.variable)),
         }
     }
 }
 
 /// Why a request to `url` has no answer. If a proxy did not let the request through, asks the proxy once more,
 /// since the HTTP client does not reveal the proxy's status.
-pub(super) async fn trouble(
+pub(super) async fn transport_error(
     error: &reqwest::Error,
     url: &Url,
     timeout: Duration,
     proxy: &Proxy,
 ) -> TransportError {
-    let lasts = |text: String, obstacle| TransportError {
+    let lasts = |text: String, permanent| TransportError {
         text: format!("cannot connect: {text}"),
-        obstacle: Some(obstacle),
+        permanent: Some(permanent),
     };
     let (tls, tunnel) = (causes(error).find_map(|cause| cause.downcast_ref()), tunnel(error));
     let whose = if tunnel.is_some() { "the proxy's certificate" } else { "the certificate" };
-    if let Some((text, obstacle)) = tls.and_then(|error| of_tls(error, whose)) {
-        return lasts(text, obstacle);
+    if let Some((text, permanent)) = tls.and_then(|error| of_tls(error, whose)) {
+        return lasts(text, permanent);
     }
     let (Some(tunnel), Some(variable)) = (tunnel, proxy.variable()) else {
         return match (name_error(error), url.host_str()) {
             (Some(NameError::Unknown), Some(host)) => {
-                lasts(format!("the name {host} does not resolve"), Obstacle::UnknownName)
+                lasts(format!("the name {host} does not resolve"), PermanentFailure::UnknownName)
             }
-            _ if is_strange(error) => lasts("the host does not speak HTTP".to_string(), Obstacle::Protocol),
+            _ if is_strange(error) => {
+                lasts("the host does not speak HTTP".to_string(), PermanentFailure::Protocol)
+            }
             _ => describe(error, timeout).into(),
         };
     };
     let name = proxy.name(url).unwrap_or_else(|| variable.to_string());
     if tunnel == "failed to create underlying connection" {
-        let dead = Obstacle::ProxyUnreachable(variable);
+        let dead = PermanentFailure::ProxyUnreachable(variable);
         if name_error(error) == Some(NameError::Unknown) {
             return lasts(format!("the name of the proxy {name} does not resolve"), dead);
         }
@@ -207,12 +219,12 @@ pub(super) async fn trouble(
     match status {
         Some(407) => lasts(
             format!("the proxy {name} asks for credentials (HTTP 407)"),
-            Obstacle::ProxyCredentials(variable),
+            PermanentFailure::ProxyCredentials(variable),
         ),
         // 501: a server that is not a proxy.
         Some(status @ (400..=407 | 409..=428 | 430..=499 | 501)) => {
             let text = format!("the proxy {name} refuses to connect to {host} (HTTP {status})");
-            lasts(text, Obstacle::ProxyRefuses(variable))
+            lasts(text, PermanentFailure::ProxyRefuses(variable))
         }
         Some(status) if status != 200 => {
             format!("cannot connect: the proxy {name} answers HTTP {status} for {host}").into()
@@ -297,11 +309,11 @@ fn tunnel(error: &reqwest::Error) -> Option<String> {
     causes(error).find_map(|cause| cause.to_string().strip_prefix("tunnel error: ").map(str::to_string))
 }
 
-fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
+fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, PermanentFailure)> {
     match error {
         rustls::Error::InvalidCertificate(error) => Some(of_certificate(error, whose)),
         rustls::Error::NoCertificatesPresented => {
-            Some(("the host presents no certificate".to_string(), Obstacle::Certificate))
+            Some(("the host presents no certificate".to_string(), PermanentFailure::Certificate))
         }
         rustls::Error::PeerIncompatible(_)
         | rustls::Error::AlertReceived(
@@ -310,17 +322,17 @@ fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
             | AlertDescription::HandshakeFailure,
         ) => Some((
             "the host and this client have no TLS version or cipher in common".to_string(),
-            Obstacle::Tls,
+            PermanentFailure::Tls,
         )),
         rustls::Error::InvalidMessage(_) => {
-            Some(("the host does not speak TLS".to_string(), Obstacle::Protocol))
+            Some(("the host does not speak TLS".to_string(), PermanentFailure::Protocol))
         }
         // Anything else may be a disturbed connection.
         _ => None,
     }
 }
 
-fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
+fn of_certificate(error: &CertificateError, whose: &str) -> (String, PermanentFailure) {
     let at = |time: rustls::pki_types::UnixTime| {
         let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
         Timestamp::from_second(seconds).map(|time| time.to_string()).unwrap_or_default()
@@ -328,27 +340,30 @@ fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
     match error {
         // A different certificate of the same name is the trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            (format!("{whose} was issued by an untrusted authority"), Obstacle::UnknownIssuer)
+            (format!("{whose} was issued by an untrusted authority"), PermanentFailure::UnknownIssuer)
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             // `DnsName("code.example")`
             let name = |shown: &String| shown.split('"').nth(1).unwrap_or(shown).to_string();
             let names: Vec<String> = presented.iter().map(name).collect();
             let text = format!("{whose} is not for {}, but for {}", expected.to_str(), names.join(", "));
-            (single_line(&text), Obstacle::WrongName)
+            (single_line(&text), PermanentFailure::WrongName)
         }
-        CertificateError::NotValidForName => (format!("{whose} is for other hosts"), Obstacle::WrongName),
+        CertificateError::NotValidForName => {
+            (format!("{whose} is for other hosts"), PermanentFailure::WrongName)
+        }
         CertificateError::ExpiredContext { not_after, .. } => {
-            (format!("{whose} expired at {}", at(*not_after)), Obstacle::Expired)
+            (format!("{whose} expired at {}", at(*not_after)), PermanentFailure::Expired)
         }
-        CertificateError::Expired => (format!("{whose} has expired"), Obstacle::Expired),
+        CertificateError::Expired => (format!("{whose} has expired"), PermanentFailure::Expired),
         CertificateError::NotValidYetContext { not_before, .. } => {
-            (format!("{whose} is not valid before {}", at(*not_before)), Obstacle::NotYetValid)
+            (format!("{whose} is not valid before {}", at(*not_before)), PermanentFailure::NotYetValid)
         }
-        CertificateError::NotValidYet => (format!("{whose} is not valid yet"), Obstacle::NotYetValid),
-        other => {
-            (format!("{whose} cannot be used: {}", single_line(&other.to_string())), Obstacle::Certificate)
-        }
+        CertificateError::NotValidYet => (format!("{whose} is not valid yet"), PermanentFailure::NotYetValid),
+        other => (
+            format!("{whose} cannot be used: {}", single_line(&other.to_string())),
+            PermanentFailure::Certificate,
+        ),
     }
 }
 
@@ -358,9 +373,9 @@ mod tests {
 
     #[test]
     fn what_lasts() {
-        use Obstacle::*;
+        use PermanentFailure::*;
         let each = [(false, false), (false, true), (true, true)];
-        for (obstacle, lasts) in [
+        for (permanent, lasts) in [
             (UnknownName, [true, true, false]),
             (Protocol, [true, true, false]),
             (ProxyUnreachable("HTTPS_PROXY"), [true, false, false]),
@@ -368,7 +383,7 @@ mod tests {
             (ProxyRefuses("HTTPS_PROXY"), [true; 3]),
             (UnknownIssuer, [true; 3]),
         ] {
-            assert_eq!(each.map(|(host, any)| obstacle.lasts(host, any)), lasts, "{obstacle:?}");
+            assert_eq!(each.map(|(host, any)| permanent.lasts(host, any)), lasts, "{permanent:?}");
         }
     }
 

@@ -19,26 +19,26 @@ const CHUNK: u64 = 256 * 1024;
 
 /// An open file of known length and digest, ready to be sent.
 #[derive(Debug, Clone)]
-pub struct Parcel {
+pub struct UploadFile {
     file: Arc<File>,
     bytes: u64,
     sha256: [u8; 32],
-    spoilt: Arc<Mutex<Option<Spoilt>>>,
+    invalidated: Arc<Mutex<Option<Invalidated>>>,
 }
 
-/// Why a parcel cannot be sent as it was announced.
+/// Why a file cannot be sent as it was announced.
 #[derive(Debug)]
-pub enum Spoilt {
+pub enum Invalidated {
     /// The file has changed since its digest was computed.
     Changed,
     /// The file cannot be read.
     Unreadable(io::Error),
 }
 
-impl Parcel {
+impl UploadFile {
     /// A file from which `bytes` bytes with this digest were read.
-    pub fn new(file: Arc<File>, bytes: u64, sha256: [u8; 32]) -> Parcel {
-        Parcel { file, bytes, sha256, spoilt: Arc::default() }
+    pub fn new(file: Arc<File>, bytes: u64, sha256: [u8; 32]) -> UploadFile {
+        UploadFile { file, bytes, sha256, invalidated: Arc::default() }
     }
 
     /// Its length.
@@ -51,8 +51,8 @@ impl Parcel {
         hex::encode(self.sha256)
     }
 
-    /// Why it could not be sent, if the parcel was the cause. Returned once.
-    pub fn take_spoilt(&self) -> Option<Spoilt> {
+    /// Why it could not be sent, if the file was the cause. Returned once.
+    pub fn take_invalidated(&self) -> Option<Invalidated> {
         self.lock().take()
     }
 
@@ -62,28 +62,28 @@ impl Parcel {
     }
 
     /// Whether sending it again is useless.
-    pub(super) fn is_spoilt(&self) -> bool {
+    pub(super) fn is_invalidated(&self) -> bool {
         self.lock().is_some()
     }
 
     /// A body that streams the file in pieces.
     pub(super) fn body(&self, watch: &Arc<dyn Watch>) -> reqwest::Body {
         let loading =
-            Loading { parcel: self.clone(), done: 0, hasher: Sha256::new(), watch: Arc::clone(watch) };
+            Loading { upload: self.clone(), done: 0, hasher: Sha256::new(), watch: Arc::clone(watch) };
         // Reading a piece blocks the thread, but only for one disk read.
         reqwest::Body::wrap_stream(futures_util::stream::unfold(loading, async |mut loading| {
             Some((loading.next()?, loading))
         }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Spoilt>> {
-        self.spoilt.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<Invalidated>> {
+        self.invalidated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A parcel on its way.
+/// A file on its way.
 struct Loading {
-    parcel: Parcel,
+    upload: UploadFile,
     done: u64,
     hasher: Sha256,
     watch: Arc<dyn Watch>,
@@ -91,27 +91,28 @@ struct Loading {
 
 impl Loading {
     fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
-        let left = self.parcel.bytes.checked_sub(self.done).filter(|left| *left > 0)?;
-        Some(self.piece(left.min(CHUNK)).map_err(|spoilt| {
-            *self.parcel.lock() = Some(spoilt);
+        let left = self.upload.bytes.checked_sub(self.done).filter(|left| *left > 0)?;
+        Some(self.piece(left.min(CHUNK)).map_err(|invalidated| {
+            *self.upload.lock() = Some(invalidated);
             io::Error::other("the file changed while it was sent")
         }))
     }
 
-    fn piece(&mut self, length: u64) -> Result<Vec<u8>, Spoilt> {
+    fn piece(&mut self, length: u64) -> Result<Vec<u8>, Invalidated> {
         let mut piece = vec![0; usize::try_from(length).unwrap_or_default()];
-        match file::read_exact_at(&self.parcel.file, &mut piece, self.done) {
+        match file::read_exact_at(&self.upload.file, &mut piece, self.done) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Spoilt::Changed),
-            Err(error) => return Err(Spoilt::Unreadable(error)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Invalidated::Changed),
+            Err(error) => return Err(Invalidated::Unreadable(error)),
         }
         self.hasher.update(&piece);
         self.done += length;
         // Hold the last piece back until the digest of the whole is verified.
-        if self.done == self.parcel.bytes {
-            let longer = self.parcel.file.metadata().map_err(Spoilt::Unreadable)?.len() != self.parcel.bytes;
-            if longer || self.hasher.finalize_reset()[..] != self.parcel.sha256 {
-                return Err(Spoilt::Changed);
+        if self.done == self.upload.bytes {
+            let longer =
+                self.upload.file.metadata().map_err(Invalidated::Unreadable)?.len() != self.upload.bytes;
+            if longer || self.hasher.finalize_reset()[..] != self.upload.sha256 {
+                return Err(Invalidated::Changed);
             }
         }
         self.watch.sent(self.done);
@@ -129,33 +130,33 @@ mod tests {
 
     impl Watch for Nobody {}
 
-    fn parcel(content: &[u8]) -> (tempfile::NamedTempFile, Parcel) {
+    fn upload(content: &[u8]) -> (tempfile::NamedTempFile, UploadFile) {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().write_all(content).unwrap();
         let digest = Sha256::digest(content).into();
-        let parcel = Parcel::new(Arc::new(file.reopen().unwrap()), content.len() as u64, digest);
-        (file, parcel)
+        let upload = UploadFile::new(Arc::new(file.reopen().unwrap()), content.len() as u64, digest);
+        (file, upload)
     }
 
     /// The bytes that are sent, and why they end early if they do.
-    fn sent(parcel: &Parcel, during: impl Fn(u64)) -> (Vec<u8>, Option<Spoilt>) {
+    fn sent(upload: &UploadFile, during: impl Fn(u64)) -> (Vec<u8>, Option<Invalidated>) {
         let mut loading =
-            Loading { parcel: parcel.clone(), done: 0, hasher: Sha256::new(), watch: Arc::new(Nobody) };
+            Loading { upload: upload.clone(), done: 0, hasher: Sha256::new(), watch: Arc::new(Nobody) };
         let mut bytes = Vec::new();
         while let Some(Ok(piece)) = loading.next() {
             bytes.extend(piece);
             during(loading.done);
         }
-        (bytes, parcel.take_spoilt())
+        (bytes, upload.take_invalidated())
     }
 
     #[test]
     fn a_file_leaves_whole() {
         for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let content: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
-            let (_file, parcel) = parcel(&content);
-            let (bytes, spoilt) = sent(&parcel, |_| {});
-            assert!(spoilt.is_none() && bytes == content, "{length}");
+            let (_file, upload) = upload(&content);
+            let (bytes, invalidated) = sent(&upload, |_| {});
+            assert!(invalidated.is_none() && bytes == content, "{length}");
         }
     }
 
@@ -170,21 +171,21 @@ mod tests {
         ];
         for (number, change) in changes.iter().enumerate() {
             for when in [0, 1] {
-                let (file, parcel) = parcel(&content);
+                let (file, upload) = upload(&content);
                 if when == 0 {
                     change(file.as_file());
                 }
-                let (bytes, spoilt) = sent(&parcel, |done| {
+                let (bytes, invalidated) = sent(&upload, |done| {
                     if when == 1 && done == CHUNK {
                         change(file.as_file());
                     }
                 });
                 // The first piece was sent before the change, and is not read again.
                 if (number, when) == (0, 1) {
-                    assert!(spoilt.is_none());
+                    assert!(invalidated.is_none());
                     continue;
                 }
-                assert!(matches!(spoilt, Some(Spoilt::Changed)), "{number} {when}");
+                assert!(matches!(invalidated, Some(Invalidated::Changed)), "{number} {when}");
                 assert!(bytes.len() < content.len(), "{number} {when}");
             }
         }
