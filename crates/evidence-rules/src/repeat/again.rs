@@ -5,32 +5,25 @@ use std::io::Read;
 use evidence_bundle::read::Sink;
 use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, VerifiedBundle};
 
-use super::{Repetition, read_by};
-use crate::inspection::Judgement;
+use super::both::read_by;
+use super::state::{Again, Rejudged, Repetition};
 use crate::rule::Settings;
-
-/// What the rules say about a subject, in the order of the facts.
-#[derive(Debug)]
-pub struct Rejudged {
-    /// The source.
-    pub source: &'static str,
-    /// The rule, the subject and the outcome.
-    pub judgement: Judgement,
-}
 
 /// The judgements of this version's rules over the signed facts of a bundle.
 #[derive(Debug)]
-pub struct Again {
+pub struct Rejudgement {
+    /// The settings of the bundle, of the rules that this version knows.
+    pub signed: Settings,
     /// The settings that they were judged by.
     pub settings: Settings,
-    /// The judgements.
+    /// The judgements, in the order of the observations.
     pub judgements: Vec<Rejudged>,
 }
 
 /// Verifies a bundle as [`read`](fn@super::read) does, and judges its facts once more by `settings`; without any, by those of
 /// the bundle.
 ///
-/// What decided which facts were read were the bundle's own settings. A setting that was not read because of them is not
+/// Which facts were read depended on the bundle's own settings. A setting that was not read because of them is not
 /// guessed: the check is not verifiable.
 ///
 /// # Errors
@@ -42,12 +35,14 @@ pub fn rejudge(
     limits: &Limits,
     settings: Option<Settings>,
     sink: &mut dyn Sink,
-) -> Result<(VerifiedBundle, Again), Failure> {
-    let mut repetition = Repetition { again: Some(Vec::new()), other: settings, ..Repetition::default() };
+) -> Result<(VerifiedBundle, Rejudgement), Failure> {
+    let again = Some(Again { settings, judgements: Vec::new() });
+    let mut repetition = Repetition { again, ..Repetition::default() };
     let verified = read_by(&mut repetition, bundle, trust, expectations, limits, sink)?;
     repetition.judge_the_rest();
-    let settings = repetition.other.clone().unwrap_or_else(|| repetition.settings.clone());
-    let judgements = repetition.again.take().unwrap_or_default();
-    let verified = repetition.complete(verified, expectations)?;
-    Ok((verified, Again { settings, judgements }))
+    let signed = repetition.settings.clone();
+    let Again { settings, mut judgements } = repetition.again.take().unwrap_or_default();
+    judgements.sort_by_key(|judged| judged.group);
+    let settings = settings.unwrap_or_else(|| signed.clone());
+    Ok((repetition.complete(verified, expectations)?, Rejudgement { signed, settings, judgements }))
 }

@@ -44,6 +44,7 @@ mod named;
 mod origins;
 mod platform_first;
 mod preflight;
+mod rejudge;
 mod report;
 mod reproducible;
 mod resume;
