@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::CommandFactory as _;
 use evidence_bundle::text::Printable;
+use evidence_bundle::text::saturating_usize;
 use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_cli::Pages;
 use evidence_os::input;
@@ -108,11 +109,9 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         patience: UploadLimits { bytes: serve.max_bundle_size, ..defaults.patience },
         retention_days: serve.retention_days,
         min_retention_days: serve.min_retention_days,
-        uploads: usize::try_from(serve.max_uploads).unwrap_or(usize::MAX),
+        uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
-        readers: serve
-            .max_verifications
-            .map_or(defaults.readers, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        readers: serve.max_verifications.map_or(defaults.readers, |most| saturating_usize(most)),
         require_judgement: serve.require_judgement,
         revoked: revoked(serve.revoked_keys.as_deref())?,
         ..defaults
@@ -203,7 +202,7 @@ fn connections(asked: u32) -> usize {
         }
     }
     let free = current.saturating_sub(OTHER_FILES).clamp(16, u64::from(asked));
-    usize::try_from(free).unwrap_or(usize::MAX)
+    saturating_usize(free)
 }
 
 /// Removes leftovers now and every hour.

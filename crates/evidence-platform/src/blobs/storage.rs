@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evidence_bundle::text::saturating_usize;
 use object_store::aws::Checksum;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as BlobPath;
@@ -152,7 +153,7 @@ impl Blobs {
             Err(StorageError::NotFound { .. }) => {}
             Err(error) => return Err(self.fault(error)),
         }
-        let part = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
+        let part = saturating_usize(PART_BYTES);
         let begun = self.store.put_multipart(path).await.map_err(|error| self.put_fault(error))?;
         let mut upload = WriteMultipart::new_with_chunk_size(begun, part);
         match self.send_parts(&mut upload, blob).await {

@@ -14,6 +14,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
+use evidence_bundle::text::saturating_u64;
 use http::header::{ACCEPT, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
@@ -76,7 +77,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let took = began.elapsed();
     app.metrics.request(&method, &route, status, took);
     let (method, key, Client(client)) = (known(&method), who.0.get().map(String::as_str), client);
-    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let ms = saturating_u64(took.as_millis());
     tracing::info!(request_id, method, route, status, ms, key, client = %client, "request");
     let metrics = Arc::clone(&app.metrics);
     let held = (response.extensions_mut().remove(), response.extensions_mut().remove());

@@ -7,9 +7,9 @@ use crate::cloud::record::LogGroup;
 use crate::field::Field;
 use crate::rule::setting::{Setting, Settings};
 use crate::rule::{Reason, Recommendation, Rule, Verdict, reason};
-use evidence_text::counted;
 use evidence_text::saturating_u64;
 use evidence_text::single_line;
+use evidence_text::{counted, saturating_i64};
 
 /// Logs are kept long enough.
 pub static LOG_RETENTION: Rule = Rule {
@@ -106,7 +106,7 @@ impl Retention {
     /// A group without the field keeps its events forever: the provider documents this, unless the group's class says
     /// otherwise. The provider never sends `null`, zero or negative numbers, so their meaning is unknown.
     pub fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>, settings: &Settings) -> Retention {
-        let limit = |days| i64::try_from(days).unwrap_or(i64::MAX);
+        let limit = |days| saturating_i64(days);
         let mut facts = Retention {
             minimum: limit(settings.get(&MINIMUM_DAYS)),
             recommended: limit(settings.recommended(&MINIMUM_DAYS)),
