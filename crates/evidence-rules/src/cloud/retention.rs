@@ -3,10 +3,10 @@
 use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::Medium;
 
-use crate::cloud::record::LogGroup;
+use crate::cloud::record::{LogGroup, RegionLogGroups};
 use crate::field::Field;
 use crate::rule::setting::{Setting, Settings};
-use crate::rule::{Reason, Recommendation, Rule, Verdict, reason};
+use crate::rule::{Judge, Reason, Recommendation, Rule, Verdict, reason};
 use evidence_text::saturating_u64;
 use evidence_text::single_line;
 use evidence_text::{counted, saturating_i64};
@@ -47,6 +47,12 @@ pub static MINIMUM_DAYS: Setting = Setting {
     minimum: 90,
     maximum: 3653,
     recommended: Some(365),
+};
+
+/// The judgement.
+pub static JUDGE: Judge<RegionLogGroups> = Judge {
+    rule: &LOG_RETENTION,
+    judge: |region, settings| Some(Retention::of(&region.log_groups, settings).judge()),
 };
 
 /// The maximum retention of a group of class DELIVERY, in days: the provider sets it and does not allow changes.
