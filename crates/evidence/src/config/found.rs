@@ -99,6 +99,8 @@ enum Allowed {
 static RULES: &[(&str, Allowed)] = &[
     ("waivers", Allowed::InFolder),
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
+    ("sources.codehost.private_key_path", Allowed::InFolder),
+    ("sources.codehost.private_key_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),
     ("sources.cloud.endpoint_url", Allowed::Hosts(&aws::host::endpoint::OWN_HOSTS)),

@@ -22,6 +22,7 @@ mod stock;
 #[path = "../support/validator.rs"]
 mod validator;
 
+mod app;
 mod branch_protection;
 mod bundle;
 mod causes;
