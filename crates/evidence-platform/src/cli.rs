@@ -70,6 +70,12 @@ pub enum Command {
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
+    /// Show how fresh the evidence of each organization is; exit code 1 if a bundle is overdue
+    Status {
+        /// Print JSON, as `GET /api/v1/status` answers
+        #[arg(long)]
+        json: bool,
+    },
     /// Ask the server on this machine whether it runs, for health checks of containers
     Health(ListenArgs),
     /// Print completions for a shell
@@ -161,6 +167,23 @@ pub enum OrganizationCommand {
         /// Its short name: a-z 0-9 -
         #[arg(long)]
         slug: String,
+        /// Hours after which the next bundle is expected; later, the organization is late
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8_784))]
+        expect_hours: Option<u32>,
+    },
+    /// Change an organization
+    Update {
+        /// Its short name
+        slug: String,
+        /// Its new name
+        #[arg(long)]
+        name: Option<String>,
+        /// Hours after which the next bundle is expected; later, the organization is late
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8_784))]
+        expect_hours: Option<u32>,
+        /// Expect nothing
+        #[arg(long, conflicts_with = "expect_hours")]
+        expect_nothing: bool,
     },
     /// List all organizations
     List,

@@ -15,13 +15,14 @@ use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
 
+use crate::api::status::{OrganizationStatus, StatusView};
 use crate::blobs::{Blobs, BucketAccess};
 use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
 use crate::error::Error;
 use crate::server::{Limits, Server};
-use crate::service::{Operator, Service, Settings, Swept};
+use crate::service::{Operator, Service, Settings, Swept, Update};
 use crate::spool::UploadLimits;
-use crate::store::{AuditRecord, DatabaseUrl, Store};
+use crate::store::{AuditRecord, DatabaseUrl, Held, Organization, Store};
 use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
@@ -47,6 +48,7 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Init => init(&cli.place).await,
         Command::Organization(command) => organization(&existing().await?, command).await,
         Command::Key(command) => key(&existing().await?, command).await,
+        Command::Status { json } => status(&existing().await?, json).await,
         Command::AuditLog { limit } => audit_log(&existing().await?, limit).await,
         Command::Trust(command) => trust(&existing().await?, command).await,
         Command::Health(place) => health(place.listen).await,
@@ -242,16 +244,61 @@ fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
 async fn organization(service: &Service, command: OrganizationCommand) -> Result<(), Error> {
     let operator = Operator::of(service);
     match command {
-        OrganizationCommand::Create { name, slug } => {
-            let made = operator.create_organization(&name, &slug).await?;
-            say(&format!("{}  {}  {}", made.id, made.slug, made.name))
+        OrganizationCommand::Create { name, slug, expect_hours } => {
+            let made = operator.create_organization_expecting(&name, &slug, expect_hours).await?;
+            say(&described(&made))
+        }
+        OrganizationCommand::Update { slug, name, expect_hours, expect_nothing } => {
+            let expect_hours = if expect_nothing { Some(None) } else { expect_hours.map(Some) };
+            let update = Update { name, expect_hours };
+            if update == Update::default() {
+                let help = "nothing to change: set --name, --expect-hours or --expect-nothing";
+                return Err(Error::Invalid(help.to_owned()));
+            }
+            say(&described(&operator.update_organization(&slug, update).await?))
         }
         OrganizationCommand::List => {
             for found in operator.organizations().await? {
-                say(&format!("{}  {}  {}", found.id, found.slug, found.name))?;
+                say(&described(&found))?;
             }
             Ok(())
         }
+    }
+}
+
+fn described(organization: &Organization) -> String {
+    let Organization { id, slug, name, expect_hours, .. } = organization;
+    let expected = expect_hours.map(|hours| format!("  (a bundle every {hours} h)")).unwrap_or_default();
+    format!("{id}  {slug}  {name}{expected}")
+}
+
+/// A row per organization. An organization that is late is an error, so that a scheduler notices.
+async fn status(service: &Service, json: bool) -> Result<(), Error> {
+    let held = Operator::of(service).held().await?;
+    let mut late = Vec::new();
+    let mut rows = Vec::new();
+    for Held { slug, freshness, bundles, bytes, .. } in &held {
+        let since = freshness.late_since();
+        if let Some(since) = since {
+            late.push(format!("{slug} since {since}"));
+        }
+        let state = since.map_or_else(String::new, |since| format!("  LATE since {since}"));
+        rows.push(format!("{slug}  {}  {bundles} bundles  {bytes} bytes{state}", freshness.words()));
+    }
+    if json {
+        let organizations = held
+            .iter()
+            .map(|held| OrganizationStatus::new(&held.slug, &held.name, &held.freshness))
+            .collect();
+        let text = serde_json::to_string_pretty(&StatusView { organizations })
+            .map_err(|error| Error::internal("the status could not be written", error))?;
+        put(&format!("{text}\n"))?;
+    } else {
+        rows.iter().try_for_each(|row| say(row))?;
+    }
+    match late.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Late(format!("late: {}", late.join(", ")))),
     }
 }
 

@@ -114,6 +114,9 @@ pub enum Error {
         /// Which stores, as text.
         detail: String,
     },
+    /// Evidence is overdue.
+    #[error("{0}")]
+    Late(String),
     /// An internal error of the platform.
     #[error("{0}")]
     Internal(&'static str, #[source] Option<Cause>),

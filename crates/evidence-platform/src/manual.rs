@@ -38,6 +38,11 @@ fn example(command: &str) -> Option<(&'static str, &'static str)> {
             "Accept bundles that a key signed.",
             "evidence-platform trust add --organization acme acme.pub.pem",
         ),
+        "organization update" => (
+            "Expect a bundle every 26 hours.",
+            "evidence-platform organization update acme --expect-hours 26",
+        ),
+        "status" => ("Fail if a bundle is overdue.", "evidence-platform status"),
         "audit-log" => ("Show the last 20 records.", "evidence-platform audit-log --limit 20"),
         "health" => ("Check the server.", "evidence-platform health"),
         "completions" => ("Print the completions for bash.", "evidence-platform completions bash"),

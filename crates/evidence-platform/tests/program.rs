@@ -32,4 +32,6 @@ mod process;
 mod restore;
 #[path = "program/siege.rs"]
 mod siege;
+#[path = "program/status.rs"]
+mod status;
 mod support;

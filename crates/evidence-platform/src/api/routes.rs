@@ -14,7 +14,7 @@ use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
 use super::problem::ProblemKind;
-use super::{App, administration, bundles, system};
+use super::{App, administration, bundles, status, system};
 use crate::pages::{artifacts, bundle, checks, compare, report, sign_in, style, timeline, verifier};
 use crate::role::Capability;
 
@@ -81,7 +81,7 @@ impl Route {
 /// The table.
 pub fn table() -> Vec<Route> {
     use Access::{Needs, Open, OpenPage, Page};
-    use Capability::{Administer, Identify, Read, Upload, Verify};
+    use Capability::{Administer, Identify, Monitor, Read, Upload, Verify};
     use administration as admin;
     const UPLOAD: &[ProblemKind] = &[
         ProblemKind::InvalidRequest,
@@ -96,6 +96,7 @@ pub fn table() -> Vec<Route> {
         ProblemKind::Busy,
     ];
     const LIST: &[ProblemKind] = &[ProblemKind::InvalidRequest];
+    const STATUS: &[ProblemKind] = &[ProblemKind::InvalidRequest, ProblemKind::Late];
     const ONE: &[ProblemKind] = &[ProblemKind::NotFound];
     const VERIFY: &[ProblemKind] = &[ProblemKind::NotFound, ProblemKind::Busy];
     const BODY: &[ProblemKind] = &[
@@ -160,6 +161,7 @@ pub fn table() -> Vec<Route> {
             admin::remove_trusted_key,
         ),
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
+        Route::of::<status::__path_status, _, _>(Needs(Monitor), STATUS, status::status),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
         Route::plain("/healthz", Open, &[], system::healthz),
         Route::plain(
@@ -169,6 +171,7 @@ pub fn table() -> Vec<Route> {
             system::readyz,
         ),
         Route::plain("/metrics", Open, &[], system::metrics),
+        Route::plain("/metrics/organizations", Needs(Monitor), &[], status::metrics),
         Route::plain("/assets/style.css", Open, &[], style::style),
         Route::plain("/assets/icon.svg", Open, &[], style::icon),
         Route::plain("/", OpenPage, &[], sign_in::home),

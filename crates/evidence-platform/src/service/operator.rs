@@ -21,11 +21,28 @@ impl Operator {
         Operator(service.clone())
     }
 
-    /// Creates an organization.
+    pub(super) fn service(&self) -> &Service {
+        &self.0
+    }
+
+    /// Creates an organization from which nothing is expected.
+    ///
+    /// # Errors
+    /// Fails like [`Operator::create_organization_expecting`].
+    pub async fn create_organization(&self, name: &str, slug: &str) -> Result<Organization, Error> {
+        self.create_organization_expecting(name, slug, None).await
+    }
+
+    /// Creates an organization from which a bundle is expected after this many hours.
     ///
     /// # Errors
     /// Fails with [`Error::Invalid`] if the name or slug is not valid, or with [`Error::Exists`].
-    pub async fn create_organization(&self, name: &str, slug: &str) -> Result<Organization, Error> {
+    pub async fn create_organization_expecting(
+        &self,
+        name: &str,
+        slug: &str,
+        expect_hours: Option<u32>,
+    ) -> Result<Organization, Error> {
         check_label(name)?;
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if slug.is_empty() || slug.len() > 63 || slug.starts_with('-') || !slug.bytes().all(plain) {
@@ -38,13 +55,14 @@ impl Operator {
             slug: slug.to_owned(),
             name: name.to_owned(),
             created_at: now,
+            expect_hours,
         };
         let mut transaction = self.0.inner.store.begin().await?;
         if !transaction.add_organization(&new).await? {
             return Err(Error::Exists("an organization with this slug"));
         }
         let actor = actor(&new);
-        let detail = json!({ "slug": slug, "name": name });
+        let detail = json!({ "slug": slug, "name": name, "expect_hours": expect_hours });
         let record = actor.record(now, Action::OrganizationCreate, new.id.as_str(), Outcome::Done, detail);
         transaction.audit(record).await?;
         transaction.commit().await?;
@@ -122,11 +140,11 @@ impl Operator {
         self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }
 
-    async fn organization(&self, slug: &str) -> Result<Organization, Error> {
+    pub(super) async fn organization(&self, slug: &str) -> Result<Organization, Error> {
         self.0.inner.store.organization(slug).await?.ok_or(Error::NotFound("organization"))
     }
 }
 
-fn actor(organization: &Organization) -> Actor<'_> {
+pub(super) fn actor(organization: &Organization) -> Actor<'_> {
     Actor { organization: &organization.id, name: "cli".to_owned(), request: "" }
 }

@@ -42,8 +42,10 @@ impl Service {
     /// Fails with [`Error::Unauthenticated`] for every token that is not valid, whatever the reason.
     pub async fn session(&self, token: &str) -> Result<Principal, Error> {
         let token = SessionToken::parse(token).ok_or(Error::Unauthenticated)?;
-        let found = self.inner.store.session(&token.hash(), self.inner.clock.now()).await?;
-        found.ok_or(Error::Unauthenticated)
+        let now = self.inner.clock.now();
+        let mut found = self.inner.store.session(&token.hash(), now).await?.ok_or(Error::Unauthenticated)?;
+        found.freshness = Some(self.inner.store.freshness(&found.organization, now).await?);
+        Ok(found)
     }
 
     /// Ends a session. Recorded in the audit log.

@@ -14,6 +14,8 @@ use crate::time::Time;
 pub enum Action {
     /// An organization was created.
     OrganizationCreate,
+    /// An organization got another name, or another expectation of bundles.
+    OrganizationUpdate,
     /// An API key was created.
     KeyCreate,
     /// An API key was revoked.
@@ -46,8 +48,9 @@ pub enum Action {
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 15] = [
+    pub const ALL: [Action; 16] = [
         Action::OrganizationCreate,
+        Action::OrganizationUpdate,
         Action::KeyCreate,
         Action::KeyRevoke,
         Action::TrustAdd,
@@ -68,6 +71,7 @@ impl Action {
     pub fn as_str(self) -> &'static str {
         match self {
             Action::OrganizationCreate => "organization.create",
+            Action::OrganizationUpdate => "organization.update",
             Action::KeyCreate => "key.create",
             Action::KeyRevoke => "key.revoke",
             Action::TrustAdd => "trust.add",

@@ -58,6 +58,7 @@ impl Store {
             key_id: text(&row, "id")?,
             key_prefix: text(&row, "prefix")?,
             role: role(&row)?,
+            freshness: None,
         };
         let hash = KeyHash::stored(&text(&row, "hash")?).ok_or_else(|| corrupt("a key's hash is damaged"))?;
         Ok(Some((principal, hash)))

@@ -41,6 +41,7 @@ mod keys;
 mod made;
 mod mistakes;
 mod named;
+mod notify;
 mod origins;
 mod platform_first;
 mod preflight;
