@@ -17,12 +17,12 @@ use evidence_os::signal::Signals;
 
 use crate::api::status::{OrganizationStatus, StatusView};
 use crate::blobs::{Blobs, BucketAccess};
-use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
+use crate::cli::{Cli, Command, End, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
 use crate::error::Error;
 use crate::server::{Limits, Server};
-use crate::service::{Operator, Service, Settings, Swept, Update};
+use crate::service::{Changed, Operator, Service, Settings, Swept, Update, Window};
 use crate::spool::UploadLimits;
-use crate::store::{AuditRecord, DatabaseUrl, Held, Organization, Store};
+use crate::store::{AuditRecord, DatabaseUrl, Held, KeyRow, Organization, Store, TrustedKeyRow};
 use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
@@ -305,8 +305,8 @@ async fn status(service: &Service, json: bool) -> Result<(), Error> {
 async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
     let operator = Operator::of(service);
     match command {
-        KeyCommand::Create { organization, role, name } => {
-            let made = operator.create_key(&organization, role, &name).await?;
+        KeyCommand::Create { organization, role, name, expires } => {
+            let made = operator.create_key_until(&organization, role, &name, expires).await?;
             // Alone on standard output, so that a script can capture it.
             print(&format!("{}\n", made.key.reveal())).map_err(|error| {
                 let lost =
@@ -320,8 +320,17 @@ async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
         }
         KeyCommand::List { organization } => {
             for row in operator.keys(&organization).await? {
-                let state = row.revoked_at.map_or_else(String::new, |time| format!("  revoked {time}"));
-                say(&format!("{}  {}  {}  {}{state}", row.prefix, row.role, row.created_at, row.label))?;
+                let used =
+                    row.last_used_at.map_or("never used".to_owned(), |time| format!("last used {time}"));
+                let ended = row.has_expired(service.clock().now());
+                let state = match (row.revoked_at, row.expires_at) {
+                    (Some(time), _) => format!("  revoked {time}"),
+                    (None, Some(time)) if ended => format!("  ended {time}"),
+                    (None, Some(time)) => format!("  ends {time}"),
+                    (None, None) => String::new(),
+                };
+                let KeyRow { prefix, role, created_at, label, .. } = row;
+                say(&format!("{prefix}  {role}  {created_at}  {label}  {used}{state}"))?;
             }
             Ok(())
         }
@@ -337,15 +346,73 @@ async fn audit_log(service: &Service, limit: u32) -> Result<(), Error> {
 }
 
 async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
-    let TrustCommand::Add { organization, name, file } = command;
+    let operator = Operator::of(service);
+    match command {
+        TrustCommand::Add { organization, name, valid_from, valid_until, file } => {
+            let window =
+                Window { from: valid_from.map(|when| when.first), until: valid_until.map(|when| when.last) };
+            add_trust(&operator, &organization, name, window, &file).await
+        }
+        TrustCommand::Update { organization, valid_from, valid_until, key } => {
+            let from = valid_from.map(|End(when)| when.map(|when| when.first));
+            let until = valid_until.map(|End(when)| when.map(|when| when.last));
+            let Changed { row, outside } = operator.update_trust(&organization, &key, from, until).await?;
+            say(&trusted(&row))?;
+            warn_outside(outside)
+        }
+        TrustCommand::Revoke { organization, since, reason, key } => {
+            let Changed { row, outside } =
+                operator.revoke_trust(&organization, &key, since.first, &reason).await?;
+            say(&trusted(&row))?;
+            warn_outside(outside)
+        }
+        TrustCommand::List { organization } => {
+            operator.trusted_keys(&organization).await?.iter().try_for_each(|row| say(&trusted(row)))
+        }
+        TrustCommand::Remove { organization, key } => {
+            say(&format!("removed {}", operator.remove_trust(&organization, &key).await?))
+        }
+    }
+}
+
+/// How many stored bundles a change of dates left without a valid signer.
+fn warn_outside(bundles: u64) -> Result<(), Error> {
+    match bundles {
+        0 => Ok(()),
+        1 => say("1 stored bundle by this key was received later and no longer verifies"),
+        _ => say(&format!("{bundles} stored bundles by this key were received later and no longer verify")),
+    }
+}
+
+fn trusted(row: &TrustedKeyRow) -> String {
+    let mut line = format!("{}  {}  {}", row.key_id, row.fingerprint, row.label);
+    if let Some(from) = row.valid_from {
+        line.push_str(&format!("  from {from}"));
+    }
+    if let Some(until) = row.valid_until {
+        line.push_str(&format!("  until {until}"));
+    }
+    if let Some((since, reason)) = &row.revoked {
+        line.push_str(&format!("  REVOKED since {since}: {reason}"));
+    }
+    line
+}
+
+async fn add_trust(
+    operator: &Operator,
+    organization: &str,
+    name: Option<String>,
+    window: Window,
+    file: &Path,
+) -> Result<(), Error> {
     let shown = file.display().to_string();
     let (contents, _) =
-        input::read(&file, KEY_FILE_LIMIT).map_err(|error| Error::unusable(shown.as_str(), error))?;
+        input::read(file, KEY_FILE_LIMIT).map_err(|error| Error::unusable(shown.as_str(), error))?;
     let keys = PublicKey::parse_all(&contents).map_err(|error| Error::unusable(shown.as_str(), error))?;
     let name = name.or_else(|| Some(file.file_name()?.to_str()?.to_owned())).unwrap_or_default();
     for (index, key) in keys.iter().enumerate() {
         let name = if index == 0 { name.clone() } else { format!("{name} ({})", index + 1) };
-        let added = Operator::of(service).add_trusted_key(&organization, &key.to_spki_pem(), &name).await?;
+        let added = operator.add_trusted_key_within(organization, &key.to_spki_pem(), &name, window).await?;
         say(&format!("{} {}", if added.1 { "trusted" } else { "trusted already:" }, added.0.key_id))?;
     }
     Ok(())

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::freshness::Freshness;
 use crate::id::OrganizationId;
 use crate::role::{Capability, Role};
+use crate::time::Time;
 
 /// The caller of a request: an authenticated API key and its organization.
 ///
@@ -18,6 +19,8 @@ pub struct Principal {
     pub(crate) key_id: String,
     pub(crate) key_prefix: String,
     pub(crate) role: Role,
+    /// When the key ends.
+    pub(crate) expires_at: Option<Time>,
     /// For a session: how fresh the evidence is, which every page shows.
     pub(crate) freshness: Option<Freshness>,
 }

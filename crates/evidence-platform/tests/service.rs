@@ -16,6 +16,8 @@ mod disk;
 #[path = "service/schema.rs"]
 mod schema;
 mod support;
+#[path = "service/trust.rs"]
+mod trust;
 
 use std::collections::BTreeSet;
 use std::time::Instant;

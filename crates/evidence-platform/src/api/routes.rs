@@ -155,6 +155,12 @@ pub fn table() -> Vec<Route> {
         Route::of::<admin::__path_revoke_key, _, _>(Needs(Administer), ONE, admin::revoke_key),
         Route::of::<admin::__path_add_trusted_key, _, _>(Needs(Administer), BODY, admin::add_trusted_key),
         Route::of::<admin::__path_list_trusted_keys, _, _>(Needs(Administer), &[], admin::list_trusted_keys),
+        Route::of::<admin::__path_set_trust_window, _, _>(Needs(Administer), HOLD, admin::set_trust_window),
+        Route::of::<admin::__path_revoke_trusted_key, _, _>(
+            Needs(Administer),
+            HOLD,
+            admin::revoke_trusted_key,
+        ),
         Route::of::<admin::__path_remove_trusted_key, _, _>(
             Needs(Administer),
             ONE,

@@ -19,6 +19,7 @@ mod sessions;
 mod settings;
 mod shares;
 mod sweep;
+mod trust;
 mod upload;
 mod viewer;
 
@@ -32,5 +33,6 @@ pub use platform::{RequestId, Service};
 pub use sessions::SESSION_SECONDS;
 pub use settings::Settings;
 pub use sweep::Swept;
+pub use trust::{Changed, Window};
 pub use upload::{NewUpload, Stored, Verification, check_tags};
 pub use viewer::{PageShare, Viewer};

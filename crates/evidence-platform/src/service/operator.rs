@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::admin::{Actor, check_label};
-use super::{NewKey, Service};
+use super::{NewKey, Service, Window};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::role::Role;
@@ -82,7 +82,22 @@ impl Operator {
     /// # Errors
     /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
     pub async fn create_key(&self, slug: &str, role: Role, label: &str) -> Result<NewKey, Error> {
-        self.0.make_key(&actor(&self.organization(slug).await?), role, label).await
+        self.create_key_until(slug, role, label, None).await
+    }
+
+    /// Creates a key that ends after this many days.
+    ///
+    /// # Errors
+    /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
+    pub async fn create_key_until(
+        &self,
+        slug: &str,
+        role: Role,
+        label: &str,
+        days: Option<u32>,
+    ) -> Result<NewKey, Error> {
+        let expires_at = days.map(|days| self.0.inner.clock.now().plus_days(days));
+        self.0.make_key(&actor(&self.organization(slug).await?), role, label, expires_at).await
     }
 
     /// The keys of an organization, including revoked ones.
@@ -129,7 +144,21 @@ impl Operator {
         public_key: &str,
         label: &str,
     ) -> Result<(TrustedKeyRow, bool), Error> {
-        self.0.add_trust(&actor(&self.organization(slug).await?), public_key, label).await
+        self.add_trusted_key_within(slug, public_key, label, Window::default()).await
+    }
+
+    /// Trusts a public key between these times; `false` if it was trusted already.
+    ///
+    /// # Errors
+    /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
+    pub async fn add_trusted_key_within(
+        &self,
+        slug: &str,
+        public_key: &str,
+        label: &str,
+        window: Window,
+    ) -> Result<(TrustedKeyRow, bool), Error> {
+        self.0.add_trust(&actor(&self.organization(slug).await?), public_key, label, window).await
     }
 
     /// The latest records of the platform's own audit log, newest first: refused keys and failed sign-ins.

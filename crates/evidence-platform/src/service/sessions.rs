@@ -1,5 +1,5 @@
-//! Sessions: after signing in with a key, a cookie identifies the browser until the session ends or the key is
-//! revoked.
+//! Sessions: after signing in with a key, a cookie identifies the browser until the session ends, or the key is
+//! revoked or has ended.
 
 use serde_json::json;
 
@@ -24,7 +24,8 @@ impl Service {
         principal.require(Capability::Read)?;
         let token = SessionToken::random()?;
         let now = self.inner.clock.now();
-        let expires_at = Time(now.0.saturating_add(SESSION_SECONDS.saturating_mul(1_000)));
+        let working_day = Time(now.0.saturating_add(SESSION_SECONDS.saturating_mul(1_000)));
+        let expires_at = principal.expires_at.map_or(working_day, |end| end.min(working_day));
         let mut transaction = self.inner.store.begin().await?;
         transaction.add_session(&token.hash(), principal.key_id(), now, expires_at).await?;
         let target = principal.key_prefix();

@@ -22,6 +22,10 @@ pub enum Action {
     KeyRevoke,
     /// A signing key became trusted.
     TrustAdd,
+    /// A signing key is trusted from or until another time.
+    TrustUpdate,
+    /// A signing key was revoked.
+    TrustRevoke,
     /// A signing key is no longer trusted.
     TrustRemove,
     /// A bundle was uploaded.
@@ -48,12 +52,14 @@ pub enum Action {
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 16] = [
+    pub const ALL: [Action; 18] = [
         Action::OrganizationCreate,
         Action::OrganizationUpdate,
         Action::KeyCreate,
         Action::KeyRevoke,
         Action::TrustAdd,
+        Action::TrustUpdate,
+        Action::TrustRevoke,
         Action::TrustRemove,
         Action::BundleUpload,
         Action::BundleVerify,
@@ -75,6 +81,8 @@ impl Action {
             Action::KeyCreate => "key.create",
             Action::KeyRevoke => "key.revoke",
             Action::TrustAdd => "trust.add",
+            Action::TrustUpdate => "trust.update",
+            Action::TrustRevoke => "trust.revoke",
             Action::TrustRemove => "trust.remove",
             Action::BundleUpload => "bundle.upload",
             Action::BundleVerify => "bundle.verify",

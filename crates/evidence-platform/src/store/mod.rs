@@ -27,5 +27,5 @@ pub use database::{Store, Transaction};
 pub use freshness::Held;
 pub use keys::KeyRow;
 pub use organizations::Organization;
-pub use trust::TrustedKeyRow;
+pub use trust::{Standing, TrustedKeyRow};
 pub use url::{DatabaseUrl, Dialect};
