@@ -77,6 +77,19 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Check every stored byte against digest and signature, rows without blobs and blobs without rows; exit code 1 if
+    /// anything is damaged
+    Check {
+        /// Check everything; an interrupted check goes on where it ended
+        #[arg(long, required = true)]
+        all: bool,
+        /// Begin anew instead
+        #[arg(long)]
+        restart: bool,
+        /// Read at most this many megabytes a second
+        #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        pace: Option<u64>,
+    },
     /// Ask the server on this machine whether it runs, for health checks of containers
     Health(ListenArgs),
     /// Print completions for a shell
@@ -145,6 +158,12 @@ pub struct ServeArgs {
     /// Believe the clock although it is more than a day ahead of the last recorded time: deletions are possible again
     #[arg(long)]
     pub accept_clock: bool,
+    /// Check everything that is stored when the last check is this many days old; 0 for never
+    #[arg(long, value_name = "DAYS", default_value_t = 7, value_parser = clap::value_parser!(u32).range(..=3_650))]
+    pub check_every: u32,
+    /// Megabytes a second that this check reads at most
+    #[arg(long, value_name = "MB", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub check_pace: u64,
     /// Open connections to the database
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,

@@ -20,9 +20,11 @@ use crate::blobs::{Blobs, BucketAccess};
 use crate::cli::{Cli, Command, End, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
 use crate::error::Error;
 use crate::server::{Limits, Server};
-use crate::service::{Changed, Operator, Service, Settings, Swept, Update, Window};
+use crate::service::{Changed, CheckPlan, CheckReport, Operator, Service, Settings, Swept, Update, Window};
 use crate::spool::UploadLimits;
-use crate::store::{AuditRecord, DatabaseUrl, Held, KeyRow, Organization, Store, TrustedKeyRow};
+use crate::store::{
+    AuditRecord, Damage, DatabaseUrl, Held, KeyRow, Organization, Store, StrayBlob, TrustedKeyRow,
+};
 use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
@@ -33,6 +35,11 @@ const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
 /// The variable with the address of the database.
 const DATABASE: &str = "EVIDENCE_PLATFORM_DATABASE";
+
+/// How soon after its start the server looks whether a check is due, and how often.
+const CHECK_DELAY: Duration = Duration::from_secs(60);
+const CHECK_TICK: Duration = Duration::from_secs(600);
+const MEGABYTE: u64 = 1_000_000;
 
 /// How long the server may take to answer a health check.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
@@ -49,6 +56,7 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Organization(command) => organization(&existing().await?, command).await,
         Command::Key(command) => key(&existing().await?, command).await,
         Command::Status { json } => status(&existing().await?, json).await,
+        Command::Check { restart, pace, .. } => check(&existing().await?, restart, pace).await,
         Command::AuditLog { limit } => audit_log(&existing().await?, limit).await,
         Command::Trust(command) => trust(&existing().await?, command).await,
         Command::Health(place) => health(place.listen).await,
@@ -137,9 +145,11 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     tokio::spawn(async move { first.ready().await });
     let sweeper = tokio::spawn(sweep(service.clone()));
     let minutes = tokio::spawn(minutes(service.clone()));
+    let checker = tokio::spawn(checks(service.clone(), serve.check_every, serve.check_pace));
     server.run(stop_signal()?).await;
     sweeper.abort();
     minutes.abort();
+    checker.abort();
     service.end_minute().await;
     service.close().await;
     Ok(())
@@ -233,6 +243,28 @@ async fn minutes(service: Service) {
     }
 }
 
+/// Checks what is stored when that is due. Several instances take turns.
+async fn checks(service: Service, days: u32, pace: u64) {
+    let first = tokio::time::Instant::now() + CHECK_DELAY;
+    let mut ticks = tokio::time::interval_at(first, CHECK_TICK);
+    let plan = CheckPlan { pace: Some(pace.saturating_mul(MEGABYTE)), restart: false };
+    loop {
+        ticks.tick().await;
+        let outcome = match days {
+            0 => service.count_damage().await.map(|_| None),
+            days => service.check_if_due(days, plan).await,
+        };
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(CheckReport { bundles, bytes, damaged, strays, .. })) => {
+                let (damaged, blobs_without_bundle) = (damaged.len(), strays.len());
+                tracing::info!(bundles, bytes, damaged, blobs_without_bundle, "checked what is stored");
+            }
+            Err(error) => tracing::warn!(error = ?error, "the check of what is stored goes on later"),
+        }
+    }
+}
+
 /// Completes on SIGTERM or SIGINT.
 fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
     let mut signals = Signals::listen()?;
@@ -263,6 +295,32 @@ async fn organization(service: &Service, command: OrganizationCommand) -> Result
             }
             Ok(())
         }
+    }
+}
+
+/// Checks everything. What is damaged is an error, so that a scheduler notices.
+async fn check(service: &Service, restart: bool, pace: Option<u64>) -> Result<(), Error> {
+    let pace = pace.map(|megabytes| megabytes.saturating_mul(MEGABYTE));
+    let report = service.check_all(CheckPlan { pace, restart }).await?;
+    let CheckReport { bundles, bytes, resumed, damaged, strays } = &report;
+    for Damage { slug, bundle_id, reason, detail, .. } in damaged {
+        say(&format!("{slug}  {bundle_id}  {reason}  {detail}"))?;
+    }
+    for StrayBlob { organization, digest, size_bytes } in strays {
+        say(&format!("{organization}  {digest}  blob-without-bundle  {size_bytes} bytes"))?;
+    }
+    let how = if *resumed { ", the rest of an interrupted check" } else { "" };
+    say(&format!(
+        "checked {bundles} bundles ({bytes} bytes){how}: {} damaged, {} blobs without a bundle",
+        damaged.len(),
+        strays.len()
+    ))?;
+    match damaged.len() {
+        0 => Ok(()),
+        1 => Err(Error::Unsound("1 stored bundle is damaged; restore its bytes from a copy".to_owned())),
+        several => Err(Error::Unsound(format!(
+            "{several} stored bundles are damaged; restore their bytes from a copy"
+        ))),
     }
 }
 

@@ -42,6 +42,7 @@ fn example(command: &str) -> Option<(&'static str, &'static str)> {
             "Expect a bundle every 26 hours.",
             "evidence-platform organization update acme --expect-hours 26",
         ),
+        "check" => ("Check everything that is stored.", "evidence-platform check --all --pace 50"),
         "status" => ("Fail if a bundle is overdue.", "evidence-platform status"),
         "trust update" => (
             "Rotate a key: what it signed until then stays verified.",

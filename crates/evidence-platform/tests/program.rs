@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "program/check.rs"]
+mod check;
 #[path = "program/clock.rs"]
 mod clock;
 #[path = "program/commands.rs"]

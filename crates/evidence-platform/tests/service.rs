@@ -9,6 +9,8 @@
 
 #[path = "service/bucket.rs"]
 mod bucket;
+#[path = "service/check.rs"]
+mod check;
 #[path = "service/clock.rs"]
 mod clock;
 #[path = "service/disk.rs"]

@@ -284,10 +284,10 @@ pub fn kind(error: &Error) -> ProblemKind {
         Error::Retained(_) => ProblemKind::Retained,
         Error::RetentionShortened(_) => ProblemKind::RetentionShortened,
         Error::Late(_) => ProblemKind::Late,
-        Error::Busy => ProblemKind::Busy,
+        Error::Busy | Error::CheckHeld => ProblemKind::Busy,
         Error::Unavailable(_) | Error::NotReady { refused: false, .. } => ProblemKind::Unavailable,
         Error::StorageRefused | Error::NotReady { refused: true, .. } => ProblemKind::StorageRefused,
-        Error::Internal(..) | Error::Damaged { .. } => ProblemKind::Internal,
+        Error::Internal(..) | Error::Damaged { .. } | Error::Unsound(_) => ProblemKind::Internal,
     }
 }
 

@@ -15,7 +15,9 @@ use utoipa::openapi::path::Operation;
 use super::access::{Access, check};
 use super::problem::ProblemKind;
 use super::{App, administration, bundles, status, system};
-use crate::pages::{artifacts, bundle, checks, compare, report, sign_in, style, timeline, verifier};
+use crate::pages::{
+    artifacts, bundle, checks, compare, integrity, report, sign_in, style, timeline, verifier,
+};
 use crate::role::Capability;
 
 /// A row of the table.
@@ -195,6 +197,7 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
         Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
+        Route::plain("/integrity", Page(Read), &[], integrity::integrity),
     ]
 }
 

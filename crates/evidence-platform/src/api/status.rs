@@ -94,6 +94,8 @@ pub async fn metrics(State(app): State<App>, principal: Principal) -> Result<Res
     gauge("newest_bundle_age_seconds", help, freshness.age_seconds());
     let late = u64::from(freshness.late_since().is_some());
     gauge("bundle_late", "1 if a bundle is overdue, else 0", Some(late));
+    let damaged = app.service.damaged(&principal).await?;
+    gauge("damaged_bundles", "Bundles whose stored bytes are not what was accepted", Some(damaged));
     let mut out = String::new();
     text::encode(&mut out, &registry).map_err(|error| Error::internal("the metrics", error))?;
     Ok(([(CONTENT_TYPE, MEDIA_TYPE)], out).into_response())

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::attempts::Attempts;
+use super::gauges::CheckGauges;
 use super::probe::LastProbe;
 use super::settings::Settings;
 use super::shares::Shares;
@@ -48,6 +49,7 @@ pub(super) struct Inner {
     /// The one queue for reading bundles. A request in it already holds a share of one of the three above.
     pub(super) readers: Arc<Shares>,
     pub(super) attempts: Attempts,
+    pub(super) checks: CheckGauges,
 }
 
 impl fmt::Debug for Service {
@@ -83,6 +85,7 @@ impl Service {
             readers,
             ready: LastProbe::default(),
             attempts: Attempts::new(),
+            checks: CheckGauges::default(),
         };
         Ok(Service { inner: Arc::new(inner) })
     }

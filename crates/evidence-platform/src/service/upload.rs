@@ -364,7 +364,7 @@ impl Service {
     }
 
     /// Verifies on a separate thread, and stops early if the client disconnects.
-    async fn judge(
+    pub(super) async fn judge(
         &self,
         share: Share,
         cancel: &CancelToken,

@@ -5,6 +5,7 @@
 
 mod audit;
 mod bundles;
+mod checks;
 mod claims;
 mod clock;
 mod columns;
@@ -22,6 +23,8 @@ mod url;
 
 pub use audit::{Action, AuditRecord, NewAudit, Outcome};
 pub use bundles::{BundleRow, Position};
+pub(crate) use checks::Unchecked;
+pub use checks::{CheckRun, Checked, Damage, StrayBlob};
 pub use claims::{Claim, ClaimKind};
 pub use database::{Store, Transaction};
 pub use freshness::Held;

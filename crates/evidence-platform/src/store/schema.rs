@@ -92,5 +92,6 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(6, "clock", include_str!("../../migrations/0006_clock.sql")),
         step(7, "freshness", include_str!("../../migrations/0007_freshness.sql")),
         step(8, "dates", include_str!("../../migrations/0008_dates.sql")),
+        step(9, "checks", include_str!("../../migrations/0009_checks.sql")),
     ])
 }
