@@ -9,6 +9,7 @@ mod history;
 mod init;
 mod keygen;
 mod next;
+mod notify;
 mod print;
 mod rejudge;
 mod report;

@@ -42,6 +42,7 @@ mod keys;
 mod made;
 mod mistakes;
 mod named;
+mod notify;
 mod origins;
 mod platform_first;
 mod preflight;
