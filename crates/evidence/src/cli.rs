@@ -1,10 +1,13 @@
 //! The grammar of the command line, without its behaviour.
 
+mod fleet;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evidence_view::history::Day;
 
+pub use self::fleet::FleetArgs;
 use crate::exit::Exit;
 use crate::source::github::names::EXAMPLE_ORGANIZATION;
 
@@ -39,6 +42,8 @@ pub struct Cli {
 pub enum Command {
     /// Collect evidence from every configured source into one signed bundle.
     Collect(CollectArgs),
+    /// Collect many organizations with one configuration, and list what became of each.
+    Fleet(FleetArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
     /// Verify a bundle, then print its results.

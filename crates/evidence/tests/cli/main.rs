@@ -35,6 +35,7 @@ mod disk;
 mod dry_run;
 mod exit_codes;
 mod failures;
+mod fleet;
 mod judgement;
 mod keep;
 mod keys;

@@ -52,5 +52,8 @@ pub(crate) fn client(
     let (dialect, credential) = (Arc::new(CodeHostDialect), Arc::new(Login::fixed(header)));
     let clock = surroundings.env.clock.clone();
     let watch = SourceWatch::new(NAME, &surroundings.reporter);
-    Client::new(settings, dialect, credential, clock, watch).map_err(|text| configuration(text, Vec::new()))
+    let client = Client::new(settings, dialect, credential, clock, watch)
+        .map_err(|text| configuration(text, Vec::new()))?;
+    let budget = format!("{} {}", config.api_url, token.digest());
+    Ok(client.sharing(&surroundings.budgets, &budget))
 }
