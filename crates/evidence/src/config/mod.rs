@@ -33,11 +33,9 @@ pub use self::found::{ConfigFile, FOUND};
 pub use self::upload::UploadConfig;
 use crate::env::Env;
 use crate::source::Source;
+use crate::source::github::names::ORGANIZATION_PLACE;
 use evidence_rules::framework::{Control, Framework};
 use evidence_rules::rule::Settings;
-
-/// Where a template for `evidence fleet` takes the name of an organization.
-pub const ORGANIZATION_PLACE: &str = "{org}";
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]

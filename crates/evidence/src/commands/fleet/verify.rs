@@ -10,11 +10,14 @@ use serde::Serialize;
 use super::{digest, tally};
 use crate::commands::bundles::in_parallel;
 use crate::commands::trust::VerifyOptions;
-use crate::commands::verify::{GREEN, RED};
 use crate::console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fleet::{Fleet, Organization, SIGNATURE_SUFFIX};
+use crate::report::style::{self, Style};
+
+const GREEN: Style = style::GREEN.bold();
+const RED: Style = style::RED.bold();
 
 /// Many times the largest list: a row takes less than 500 bytes.
 const LIST_BYTES: u64 = 64 * 1024 * 1024;

@@ -1,7 +1,6 @@
 //! Names on the code host: organizations, repositories, branches. A valid name cannot escape its segment of a request
 //! path.
 
-use crate::config::ORGANIZATION_PLACE;
 use crate::observation::SourceName;
 use evidence_settings::declare::CustomFormat;
 use evidence_settings::problem::Complaint;
@@ -12,6 +11,9 @@ pub const NAME: SourceName = SourceName::new("codehost");
 
 /// The kind of a repository in the population.
 pub(super) const MEMBER: &str = "repository";
+
+/// Where a template for `evidence fleet` takes the name of an organization.
+pub const ORGANIZATION_PLACE: &str = "{org}";
 
 /// The maximum length of an organization's or a repository's name, in characters.
 const MAX_NAME: usize = 100;
