@@ -8,6 +8,7 @@ mod failure;
 mod history;
 mod init;
 mod keygen;
+mod markdown;
 mod next;
 mod print;
 mod rejudge;
