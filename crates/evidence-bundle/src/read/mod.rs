@@ -37,6 +37,7 @@ pub use stream::{Json, Stop};
 pub use waivers::{MAX_GLOBS, MAX_WAIVERS, WaiverSink, each_waiver};
 
 use crate::checksums::ChecksumList;
+use crate::document::{AppIdentity, RunRecord};
 use crate::key::{PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
 use crate::trust::TrustRoot;
@@ -158,6 +159,7 @@ impl<R: Read> UntrustedBundle<R> {
                     manifest: facts.head,
                     lacking,
                     populations,
+                    apps: apps_of(&run),
                     source_date_epoch: run.source_date_epoch,
                     checksums_sha256,
                     judgement: None,
@@ -260,4 +262,11 @@ fn expect(expectations: &Expectations, facts: &manifest::ManifestFacts) -> Resul
         }
     }
     Ok(())
+}
+
+/// The apps that collected, by source.
+fn apps_of(run: &RunRecord) -> Vec<(String, AppIdentity)> {
+    let apps =
+        run.sources.iter().filter_map(|source| Some((source.name.clone(), source.identity.app.clone()?)));
+    apps.collect()
 }

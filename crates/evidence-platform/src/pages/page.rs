@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::principal::Principal;
 
 use super::style;
+use super::words::Moment;
 
 /// Only our own style and our own forms; no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
@@ -42,6 +43,14 @@ pub(super) struct Frame {
 pub(super) struct SignedIn {
     pub(super) organization: String,
     pub(super) key_prefix: String,
+    /// How fresh the evidence is.
+    pub(super) fresh: Option<Fresh>,
+}
+
+/// How fresh the evidence is.
+pub(super) struct Fresh {
+    pub(super) late_since: Option<Moment>,
+    pub(super) words: String,
 }
 
 impl Frame {
@@ -50,6 +59,10 @@ impl Frame {
         let who = SignedIn {
             organization: principal.name().to_owned(),
             key_prefix: principal.key_prefix().to_owned(),
+            fresh: principal.freshness().map(|freshness| Fresh {
+                late_since: freshness.late_since().map(Moment::of),
+                words: freshness.words(),
+            }),
         };
         Frame { who: Some(who), style: style::address() }
     }

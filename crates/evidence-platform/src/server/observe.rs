@@ -23,7 +23,7 @@ use super::client::{Client, Peer};
 use super::connections::ActiveRequest;
 use super::metrics::{Metrics, UNKNOWN, known};
 use crate::api::App;
-use crate::api::problem::PendingProblem;
+use crate::api::problem::{PendingProblem, ProblemKind};
 use crate::error::Error;
 use crate::id::random_hex;
 use crate::pages;
@@ -61,7 +61,8 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         let unsaid = route == UNKNOWN || matches!(status, 405 | 421);
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
-        if status >= 500 {
+        // An organization without news is no failure of the platform.
+        if status >= 500 && problem.kind != ProblemKind::Late {
             let error = problem.kind.code();
             let causes = problem.error.as_deref().map(Error::causes).unwrap_or_default();
             let cause: String = causes.chars().take(CAUSE).collect();

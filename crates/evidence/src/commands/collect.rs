@@ -9,6 +9,7 @@ use evidence_bundle::document::{Counts, Warning};
 
 use self::options::{check_resume, documents_env, resumable};
 use super::next::next;
+use super::notify::Notifier;
 use super::trust;
 use super::upload;
 use crate::assemble::{self, ManifestContext, RunInfo};
@@ -44,15 +45,34 @@ const REASONS_SHOWN: usize = 5;
 
 /// Runs the command.
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
-    let started = env.started();
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
+    let mut notifier = None;
+    let outcome = collect(args, env, arguments, &reporter, &mut notifier);
+    if let Some(notifier) = notifier {
+        let exit = outcome.as_ref().map_or_else(Error::exit, |exit| *exit);
+        notifier.send(exit, env, &*reporter);
+    }
+    outcome
+}
+
+/// The run itself. Sets the notifier once the configuration is valid.
+fn collect(
+    args: &CollectArgs,
+    env: &Env,
+    arguments: &[String],
+    reporter: &Arc<dyn Reporter>,
+    notifier: &mut Option<Notifier>,
+) -> Result<Exit, Error> {
+    let started = env.started();
+    let reporter = Arc::clone(reporter);
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
     // 1. Validate the configuration, and everything else that can be checked before the first request.
     let env = &documents_env(args, env)?;
     let file = ConfigFile::new(args.config.as_deref(), &[]);
     let config = Config::load(file, env).map_err(Error::Config)?;
+    *notifier = Notifier::of(&config, args.dry_run);
     let waivers = config.waivers.as_ref().map(|path| Waivers::load(path, config.framework, env));
     let waivers = waivers.transpose().map_err(Error::Config)?;
     let controls = assemble::controls(&config);

@@ -10,6 +10,7 @@ mod init;
 mod keygen;
 mod markdown;
 mod next;
+mod notify;
 mod print;
 mod rejudge;
 mod report;

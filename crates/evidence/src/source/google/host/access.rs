@@ -21,6 +21,7 @@ use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
 use super::token::{TOKEN, TokenAnswer};
 use crate::env::Clock;
+use crate::jwt;
 use crate::source::google::names::NAME;
 use evidence_http::retry::{Class, http_date};
 use evidence_http::{
@@ -160,7 +161,7 @@ impl Access {
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
         // A token can be had for an assertion until it expires, so it is just as secret. Without its signature it is
         // worthless.
-        self.screen.learn([assertion.rsplit('.').next().unwrap_or(&assertion)]);
+        self.screen.learn([jwt::signature(&assertion)]);
         let url = self.account.token_uri.clone();
         let label = url.path().to_string();
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
