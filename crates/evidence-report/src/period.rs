@@ -27,6 +27,8 @@ struct Page<'a> {
     whole: bool,
     gap: String,
     failures: String,
+    /// How many failures a waiver accepted, if any has one.
+    waived: Option<String>,
     same: String,
     cell: &'static str,
     controls: Vec<ControlStrips>,
@@ -76,6 +78,7 @@ struct Failure {
     first_pass: String,
     duration: String,
     bundles: String,
+    waivers: Vec<String>,
 }
 
 /// A change: what it is called now, and what before.
@@ -110,6 +113,7 @@ pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
         whole: coverage.complete == coverage.expected,
         gap: span(history.longest_gap.seconds),
         failures: capitalized(&history.failures()),
+        waived: history.waived(),
         same: sanitized(&history.same()),
         cell: if by_day { "a day" } else { "seven days" },
         controls: controls(history, &dates, if by_day { 1 } else { 7 }),
@@ -202,6 +206,11 @@ fn failure(exception: &Exception) -> Failure {
         first_pass: pass(&exception.first_pass),
         duration: exception.duration_words(),
         bundles: words::counted(exception.bundles, "bundle"),
+        waivers: exception
+            .waivers
+            .iter()
+            .map(|waiver| capitalized(&sanitized(&waiver.words(exception.bundles))))
+            .collect(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Everything that `evidence diff` says about two bundles: the context first, then the checks by class, then artifacts
 //! and counts.
 
+mod waivers;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
@@ -12,6 +14,9 @@ use serde::Serialize;
 use crate::difference::{CheckDifference, CheckState, Class, Snapshot, difference};
 use crate::history::span;
 use crate::scope::sentence;
+use crate::waivers::{Waivers, WaiversReader, key};
+
+pub use waivers::{WaiverChange, WaiverTerms};
 
 /// What a bundle says that is compared.
 #[derive(Debug, Default)]
@@ -21,6 +26,7 @@ pub struct Side {
     scope: Option<ScopeRecord>,
     /// The checksum of each artifact by its path.
     artifacts: BTreeMap<String, String>,
+    waivers: WaiversReader,
 }
 
 impl Side {
@@ -40,6 +46,7 @@ impl Sink for Side {
             Row::Scope(scope) => self.scope = Some(scope.clone()),
             _ => {}
         }
+        self.waivers.row(row)?;
         self.snapshot.row(row)
     }
 }
@@ -65,6 +72,8 @@ pub struct Diff {
     pub checks: Vec<CheckChange>,
     /// The number of checks that do not differ.
     pub unchanged: u64,
+    /// The waivers that differ. They change no result.
+    pub waivers: Vec<WaiverChange>,
     /// The artifacts.
     pub artifacts: Artifacts,
     /// The counts of each control.
@@ -133,6 +142,9 @@ pub struct Outcome {
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
+    /// The id of the waiver that accepts the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiver: Option<String>,
 }
 
 /// The artifacts by checksum.
@@ -189,7 +201,7 @@ impl Diff {
         }
         let controls = controls(left, right);
         let mut checks: Vec<(usize, CheckChange)> =
-            found.checks.iter().filter_map(|check| change(check, &controls)).collect();
+            found.checks.iter().filter_map(|check| change(check, [left, right], &controls)).collect();
         checks.sort_by_key(|(urgency, _)| *urgency);
         Diff {
             from: head(from),
@@ -201,6 +213,7 @@ impl Diff {
             classes,
             checks: checks.into_iter().map(|(_, check)| check).collect(),
             unchanged: found.unchanged,
+            waivers: waivers::changes(left.waivers.waivers.as_ref(), right.waivers.waivers.as_ref()),
             artifacts: artifacts(left, right),
             controls: counts(left, right, &controls),
         }
@@ -342,10 +355,15 @@ fn control_of(check: &CheckState, controls: &BTreeMap<(String, String), String>)
 
 fn change(
     found: &CheckDifference<'_>,
+    [left, right]: [&Side; 2],
     controls: &BTreeMap<(String, String), String>,
 ) -> Option<(usize, CheckChange)> {
     let one = found.to.or(found.from)?;
-    let outcome = |check: &CheckState| Outcome { status: check.status, reason: check.reason.to_string() };
+    let outcome = |check: &CheckState, side: &Side| Outcome {
+        status: check.status,
+        reason: check.reason.to_string(),
+        waiver: side.waivers.waivers.as_ref().and_then(|all| waiver(all, check, controls)),
+    };
     let (urgency, (_, class, _)) =
         CLASSES.iter().enumerate().find(|(_, (class, ..))| *class == found.class)?;
     let change = CheckChange {
@@ -354,10 +372,21 @@ fn change(
         source: one.source.to_string(),
         rule: one.rule.to_string(),
         subject: one.subject.to_string(),
-        from: found.from.map(outcome),
-        to: found.to.map(outcome),
+        from: found.from.map(|check| outcome(check, left)),
+        to: found.to.map(|check| outcome(check, right)),
     };
     Some((urgency, change))
+}
+
+/// The id of the waiver that accepts this failure.
+fn waiver(
+    waivers: &Waivers,
+    check: &CheckState,
+    controls: &BTreeMap<(String, String), String>,
+) -> Option<String> {
+    let control = control_of(check, controls);
+    let waiver = waivers.of(key(&control, &check.source, &check.rule, &check.subject))?;
+    (check.status == Status::Fail && waiver.is_applied()).then(|| waiver.record.id.clone())
 }
 
 fn artifacts(left: &Side, right: &Side) -> Artifacts {

@@ -4,6 +4,8 @@ use evidence_bundle::Status;
 use evidence_bundle::document::Cadence;
 use serde::Serialize;
 
+use super::accepted::ExceptionWaiver;
+
 /// A period, folded from verified bundles.
 #[derive(Debug, Serialize)]
 pub struct History {
@@ -25,7 +27,7 @@ pub struct History {
     pub exceptions: Vec<Exception>,
     /// How the population changed.
     pub population: Vec<PopulationChange>,
-    /// How tool, rules, configuration, identity, cadence and key changed.
+    /// How tool, rules, configuration, identity, cadence, key and waivers changed.
     pub changes: Vec<Change>,
     /// The keys that signed.
     pub keys: Vec<KeyUse>,
@@ -184,8 +186,8 @@ pub struct Exception {
     pub ended: Ended,
     /// In how many bundles it fails.
     pub bundles: u64,
-    /// The waivers of the failure.
-    pub waivers: [(); 0],
+    /// The waivers of the failure, by id. They change nothing else.
+    pub waivers: Vec<ExceptionWaiver>,
     /// The same instants in seconds: last pass, first fail, last fail, first pass.
     #[serde(skip)]
     pub seconds: [Option<i64>; 4],
@@ -209,7 +211,7 @@ pub struct PopulationChange {
 pub struct Change {
     /// The first bundle after it.
     pub time: String,
-    /// What changed: `tool`, `rules`, `configuration`, `identity`, `cadence` or `key`.
+    /// What changed: `tool`, `rules`, `configuration`, `identity`, `cadence`, `key` or `waiver`.
     pub change: &'static str,
     /// What it was.
     pub was: String,

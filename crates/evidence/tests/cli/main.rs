@@ -69,3 +69,4 @@ mod verify;
 mod waivers;
 mod width;
 mod year;
+mod year_waivers;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::{Lab, Run, acme};
-use crate::made::{Night, Repo, at, bad, good, key};
+use crate::made::{Accept, Night, Repo, at, bad, good, key};
 
 const DAY: i64 = 86_400;
 
@@ -53,6 +53,7 @@ fn nights() -> Vec<Night> {
             tool: if time < day("2026-10-01") { "0.0.1" } else { "0.0.2" },
             key: if time < day("2026-05-01") { 1 } else { 2 },
             cadence: Some(Cadence::Daily),
+            waivers: waivers(&text),
             ..Night::new(&text, repos)
         };
         nights.push(night.clone());
@@ -63,6 +64,26 @@ fn nights() -> Vec<Night> {
         time += DAY;
     }
     nights
+}
+
+/// The file of waivers on this night; the first was written in February.
+fn waivers(night: &str) -> Option<Vec<Accept>> {
+    let mut waivers = Vec::new();
+    // Accepted for a day less than the failure lasted, and removed from the file at the end of the month.
+    if ("2026-03-09".."2026-04").contains(&night) {
+        waivers.push(Accept("W-api", "acme/api", "2026-03-09", "2026-03-11"));
+    }
+    // Accepted late, and removed from the file.
+    if ("2026-11-25".."2026-12-15").contains(&night) {
+        waivers.push(Accept("W-lab", "acme/lab", "2026-11-25", "2026-12-31"));
+    }
+    // Renewed once, and then expired while the repository still failed.
+    waivers.push(if night < "2026-03-25" {
+        Accept("W-old", "acme/OLD", "2026-02-01", "2026-03-31")
+    } else {
+        Accept("W-old", "acme/OLD", "2026-03-25", "2026-06-30")
+    });
+    (night >= "2026-02").then_some(waivers)
 }
 
 /// The bundles of the year, in a folder, with the name of each by its time; made once for all tests.
@@ -149,7 +170,25 @@ fn the_year_in_figures() {
     let bundles: Vec<u64> = exceptions.iter().map(|one| one["bundles"].as_u64().unwrap()).collect();
     // 243 nights, 14 without a bundle, 7 not verifiable, one twice; three; eleven and 31.
     assert_eq!(bundles, [223, 3, 42]);
-    assert!(exceptions.iter().all(|one| one["waivers"] == serde_json::json!([])));
+    let waivers: Vec<&Value> = exceptions.iter().flat_map(|one| one["waivers"].as_array().unwrap()).collect();
+    let waiver = |number: usize, texts: [&str; 7], renewals: u64, bundles: u64| {
+        let [id, state, approval, approved_at, expires_at, first, last] = texts;
+        let applied = |day: &str| format!("{day}T03:00:00Z");
+        let expected = serde_json::json!({
+            "id": id, "state": state, "approval": approval, "approved_at": approved_at,
+            "approved_by": "john.roe@acme.example", "expires_at": expires_at, "renewals": renewals,
+            "bundles": bundles, "first_applied": applied(first), "last_applied": applied(last)
+        });
+        assert_eq!(*waivers[number], expected);
+    };
+    assert_eq!(waivers.len(), 3);
+    // February, March, April without the nights that are not verifiable, May and June: 28 + 31 + 23 + 31 + 30.
+    let old = ["W-old", "expired", "after", "2026-02-01", "2026-06-30", "2026-02-01", "2026-06-30"];
+    waiver(0, old, 1, 143);
+    // Two of the three nights.
+    waiver(1, ["W-api", "expired", "before", "2026-03-09", "2026-03-11", "2026-03-10", "2026-03-11"], 0, 2);
+    // 6 nights of November and 14 of December.
+    waiver(2, ["W-lab", "removed", "after", "2026-11-25", "2026-12-31", "2026-11-25", "2026-12-14"], 0, 20);
 
     // Neither the output nor a file names a file or a folder.
     assert!(!run.stdout.contains("tar.gz") && !run.stdout.contains(&year()));
@@ -339,7 +378,9 @@ fn differences_mirror() {
         (&same["chain"], &same["checks"], &same["context"]),
         (&"same".into(), &Value::Array(vec![]), &Value::Array(vec![]))
     );
-    diff(&before, &after, &["--fail-on", "regression"]).exits(8);
+    // A waiver accepts the regression; without it, the gate is not met.
+    diff(&before, &after, &["--fail-on", "regression"]).exits(0).says("1 with one");
+    diff(&before, &after, &["--fail-on", "regression", "--ignore-waivers"]).exits(8);
     diff(&before, &after, &["--fail-on", "lost-sight"]).exits(0);
     diff(&after, &before, &["--fail-on", "regression"]).exits(0);
     diff(&after, &before, &["--fail-on", "any"]).exits(8);
@@ -385,6 +426,23 @@ fn differences_mirror() {
         assert_eq!(rows(&forward, false), rows(&backward, true), "{from} {to}");
         assert_eq!(forward["seconds"].as_i64().unwrap(), -backward["seconds"].as_i64().unwrap());
         assert_eq!(forward["artifacts"]["added"], backward["artifacts"]["removed"]);
+        let waivers = |found: &Value, is_mirrored: bool| {
+            let sides = if is_mirrored { ["to", "from"] } else { ["from", "to"] };
+            let row = |one: &Value| {
+                let change = match one["change"].as_str().unwrap() {
+                    "came" if is_mirrored => "gone",
+                    "gone" if is_mirrored => "came",
+                    "renewed" if is_mirrored => "shortened",
+                    "shortened" if is_mirrored => "renewed",
+                    "expired" if is_mirrored => "in_force",
+                    "in_force" if is_mirrored => "expired",
+                    change => change,
+                };
+                format!("{} {change} {} {}", one["id"], one[sides[0]], one[sides[1]])
+            };
+            found["waivers"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(waivers(&forward, false), waivers(&backward, true), "{from} {to}");
     }
     // A rename is one, and not gone and new.
     let renamed = json(&diff(&night("2026-06-14"), &night("2026-06-15"), &["--json"]).exits(0));

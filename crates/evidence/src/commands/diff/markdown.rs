@@ -6,7 +6,7 @@ use evidence_view::words;
 use super::super::show::plain;
 
 pub(super) fn text(diff: &Diff) -> String {
-    let Diff { from, to, context, renamed, checks, artifacts, controls, .. } = diff;
+    let Diff { from, to, context, renamed, checks, waivers, artifacts, controls, .. } = diff;
     let mut text = format!(
         "# Changes between two bundles\n\n- From: {}, bundle {}\n- To: {}, bundle {}, {}\n",
         from.created_at,
@@ -36,6 +36,18 @@ pub(super) fn text(diff: &Diff) -> String {
             text.push_str(&format!("| {control} | {subject} | {rule} | {was} | {is} |\n"));
         }
     }
+    if !waivers.is_empty() {
+        text.push_str(
+            "\n## Waivers, which change no result\n\n| Waiver | Change | Was | Is |\n|---|---|---|---|\n",
+        );
+    }
+    for one in waivers {
+        let [was, is] = [&one.from, &one.to].map(|terms| match terms {
+            None => "not listed".to_string(),
+            Some(terms) => plain(&terms.words()).to_string(),
+        });
+        text.push_str(&format!("| {} | {} | {was} | {is} |\n", plain(&one.id), one.words()));
+    }
     text.push_str(&format!(
         "\nUnchanged checks: {}. Artifacts: {} added, {} removed, {} changed.\n",
         words::grouped(diff.unchanged),
@@ -54,8 +66,9 @@ pub(super) fn text(diff: &Diff) -> String {
 fn outcome(outcome: &Option<Outcome>) -> String {
     match outcome {
         None => "no check".to_string(),
-        Some(Outcome { status, reason }) => {
-            format!("{}: {}", words::label(*status).word, plain(&words::reason(reason)))
+        Some(Outcome { status, reason, waiver }) => {
+            let waiver = waiver.as_deref().map(|id| format!(", waiver {}", plain(id))).unwrap_or_default();
+            format!("{}: {}{waiver}", words::label(*status).word, plain(&words::reason(reason)))
         }
     }
 }

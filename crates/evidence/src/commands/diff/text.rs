@@ -3,7 +3,7 @@
 use evidence_bundle::Status;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
-use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Head, Outcome};
+use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Head, Outcome, WaiverTerms};
 use evidence_view::words;
 
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
@@ -12,7 +12,7 @@ use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
 const LISTED: usize = 50;
 
 pub(super) fn text(diff: &Diff) -> Safe {
-    let Diff { from, to, context, renamed, checks, artifacts, controls, .. } = diff;
+    let Diff { from, to, context, renamed, checks, waivers, artifacts, controls, .. } = diff;
     let mut text = safe!(
         "{BOLD}from{BOLD:#}  {}\n{BOLD}to{BOLD:#}    {}\n      {}\n",
         head(from),
@@ -54,6 +54,21 @@ pub(super) fn text(diff: &Diff) -> Safe {
             text.push(&safe!("  and {} more: --json lists all\n", thousands(saturating_u64(more))));
         }
     }
+    if !waivers.is_empty() {
+        text.push(&safe!("\n{BOLD}Waivers{BOLD:#}  {DIM}they change no result{DIM:#}\n"; BOLD, DIM));
+    }
+    for one in waivers {
+        let terms = |terms: &Option<WaiverTerms>| match terms {
+            None => "not listed".into(),
+            Some(terms) => Safe::cut(&terms.words()),
+        };
+        let (id, change) = (Safe::cut(&one.id), one.words());
+        let (was, is) = (terms(&one.from), terms(&one.to));
+        text.push(&safe!(
+            "  {YELLOW}{id}{YELLOW:#}  {change}\n    was  {was}\n    is   {is}\n";
+            YELLOW, id, change, was, is
+        ));
+    }
     let same = counted(diff.unchanged, "check is", "checks are");
     text.push(&match checks.is_empty() {
         true => safe!("\n{GREEN}No check differs{GREEN:#}; {same} the same\n"; GREEN, same),
@@ -84,14 +99,15 @@ fn head(head: &Head) -> Safe {
 fn outcome(outcome: &Option<Outcome>) -> Safe {
     match outcome {
         None => "no check".into(),
-        Some(Outcome { status, reason }) => {
+        Some(Outcome { status, reason, waiver }) => {
             let style = of_status(*status);
             let word = words::label(*status).word;
             let why = match status {
                 Status::Pass => Safe::default(),
                 _ => safe!(" ({})", Safe::cut(&words::reason(reason))),
             };
-            safe!("{style}{word}{style:#}{why}"; style, word, why)
+            let waiver = waiver.as_deref().map(|id| safe!(", waiver {}", Safe::cut(id))).unwrap_or_default();
+            safe!("{style}{word}{style:#}{why}{waiver}"; style, word, why, waiver)
         }
     }
 }
