@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use askama::Template;
 use evidence_bundle::Status;
 use evidence_view::history::{
-    Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDay, RuleDays, letter, span,
+    Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDays, Run, StripCell,
+    StripRow, letter, span,
 };
 use evidence_view::{sanitized, words};
 
 /// How many rows of a list are shown.
 const LISTED: usize = 500;
-/// The days up to which a cell is a day.
-const DAYS_SHOWN: usize = 93;
+/// How many runs of days a rule names.
+const RUNS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "period.html")]
@@ -29,8 +30,11 @@ struct Page<'a> {
     failures: String,
     /// How many failures a waiver accepted, if any has one.
     waived: Option<String>,
+    /// How long the repaired failures lasted, if any check failed.
+    repaired: Option<String>,
     same: String,
     cell: &'static str,
+    by_day: bool,
     controls: Vec<ControlStrips>,
     listed: Vec<Failure>,
     more_failures: u64,
@@ -52,7 +56,21 @@ struct Strip {
     source: String,
     code: String,
     covered: String,
-    summary: String,
+    /// The days that are not covered or failed.
+    days: Vec<Days>,
+    rows: Vec<Row>,
+}
+
+struct Days {
+    what: String,
+    when: String,
+}
+
+/// A month of days, or a year of weeks.
+struct Row {
+    label: String,
+    /// The places before the first cell.
+    before: Vec<()>,
     cells: Vec<Cell>,
 }
 
@@ -101,8 +119,7 @@ struct InputRow {
 /// # Errors
 /// Fails if `out` cannot be written.
 pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let dates = history.dates();
-    let by_day = dates.len() <= DAYS_SHOWN;
+    let by_day = history.shows_days();
     let coverage = &history.coverage;
     let page = Page {
         organization: sanitized(&history.organization),
@@ -113,10 +130,16 @@ pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
         whole: coverage.complete == coverage.expected,
         gap: span(history.longest_gap.seconds),
         failures: capitalized(&history.failures()),
-        waived: history.waived(),
+        waived: history.waived().map(|text| capitalized(&text)),
+        repaired: history.repaired().map(|text| capitalized(&text)),
         same: sanitized(&history.same()),
-        cell: if by_day { "a day" } else { "seven days" },
-        controls: controls(history, &dates, if by_day { 1 } else { 7 }),
+        cell: if by_day {
+            "a row is a month, a cell is a day"
+        } else {
+            "a row is a year, a cell is seven days"
+        },
+        by_day,
+        controls: controls(history),
         listed: history.exceptions.iter().take(LISTED).map(failure).collect(),
         more_failures: more(history.exceptions.len()),
         population: history.population.iter().take(LISTED).map(population).collect(),
@@ -131,10 +154,10 @@ pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-fn controls(history: &History, dates: &[String], days: usize) -> Vec<ControlStrips> {
+fn controls(history: &History) -> Vec<ControlStrips> {
     let mut controls: Vec<ControlStrips> = Vec::new();
     for (rule, coverage) in history.rules.iter().zip(&history.coverage.rules) {
-        let strip = strip(history, rule, coverage, dates, days);
+        let strip = strip(history, rule, coverage);
         let id = sanitized(&rule.control);
         match controls.last_mut() {
             Some(last) if last.id == id => last.rules.push(strip),
@@ -144,23 +167,26 @@ fn controls(history: &History, dates: &[String], days: usize) -> Vec<ControlStri
     controls
 }
 
-fn strip(
-    history: &History,
-    rule: &RuleDays,
-    coverage: &RuleCoverage,
-    dates: &[String],
-    days: usize,
-) -> Strip {
-    let cells = rule.days.chunks(days).zip(dates.chunks(days)).map(|(days, dates)| cell(days, dates));
-    let count = |result: Option<Status>| number(rule.days.iter().filter(|day| day.result == result).count());
-    let parts = [
-        (count(Some(Status::Fail)), "with a failure"),
-        (count(Some(Status::NotVerifiable)), "not verifiable"),
-        (count(None), "without a bundle"),
+fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
+    let days = |(result, word): (Option<Status>, &'static str)| {
+        let runs = history.runs(rule, result);
+        let count = rule.days.iter().filter(|day| day.result == result).count();
+        let shown: Vec<String> = runs.iter().take(RUNS).map(Run::words).collect();
+        let more = number(runs.len().saturating_sub(RUNS));
+        let more = if more > 0 {
+            format!(", and {} more", words::counted(more, "run of days"))
+        } else {
+            String::new()
+        };
+        let days = words::counted(number(count), "day");
+        (count > 0)
+            .then(|| Days { what: format!("{days} {word}"), when: format!("{}{more}", shown.join(", ")) })
+    };
+    let kinds = [
+        (Some(Status::Fail), "with a failure"),
+        (Some(Status::NotVerifiable), "not verifiable"),
+        (None, "without a bundle"),
     ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> =
-        parts.map(|(count, word)| format!("{} {word}", words::counted(*count, "day"))).collect();
     Strip {
         title: sanitized(&words::rule(&rule.rule)),
         source: sanitized(&rule.source),
@@ -170,21 +196,22 @@ fn strip(
             words::grouped(number(coverage.covered)),
             history.intervals(coverage.expected)
         ),
-        summary: if parts.is_empty() { String::new() } else { format!("{}.", parts.join(", ")) },
-        cells: cells.collect(),
+        days: kinds.into_iter().filter_map(days).collect(),
+        rows: history.strip(rule).into_iter().map(row).collect(),
     }
 }
 
-/// The worst result of these days; a day without a bundle counts only if all are without one.
-fn cell(days: &[RuleDay], dates: &[String]) -> Cell {
-    const URGENCY: [Status; 4] = [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
-    let worst = URGENCY.into_iter().find(|status| days.iter().any(|day| day.result == Some(*status)));
-    let title = match dates {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first, .., last] => format!("{first} to {last}"),
+fn row(row: StripRow) -> Row {
+    let cell = |cell: &StripCell| Cell {
+        code: cell.result.map_or("none", Status::as_str),
+        letter: letter(cell.result),
+        title: if cell.first == cell.last {
+            cell.first.clone()
+        } else {
+            format!("{} to {}", cell.first, cell.last)
+        },
     };
-    Cell { code: worst.map_or("none", Status::as_str), letter: letter(worst), title }
+    Row { cells: row.cells.iter().map(cell).collect(), label: row.label, before: vec![(); row.before] }
 }
 
 fn failure(exception: &Exception) -> Failure {

@@ -16,6 +16,7 @@ mod population;
 mod results;
 mod sentences;
 mod series;
+mod strips;
 mod tables;
 mod waivers;
 
@@ -30,3 +31,4 @@ pub use model::{
 };
 pub use period::{Day, Period};
 pub use series::Series;
+pub use strips::{Run, StripCell, StripRow};

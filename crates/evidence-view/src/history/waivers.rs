@@ -155,7 +155,7 @@ impl History {
             *count += 1_u64;
         }
         Some(format!(
-            "accepted by a waiver in every failing bundle: {}, in some: {}, in none: {}",
+            "of these failures, {} had a valid waiver in every failing bundle, {} in some, {} in none",
             grouped(every),
             grouped(some),
             grouped(none)

@@ -99,7 +99,9 @@ fn a_waiver_stands_beside_its_failure() {
     );
     let text = run(&lab, "history", &["some"]).exits(0).stdout;
     assert!(
-        text.contains("accepted by a waiver in every failing bundle: 0, in some: 2, in none: 0"),
+        text.contains(
+            "of these failures, 0 had a valid waiver in every failing bundle, 2 in some, 0 in none"
+        ),
         "{text}"
     );
     assert!(text.contains("waiver W-1: waived until 2026-03-31"), "{text}");

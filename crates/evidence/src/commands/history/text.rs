@@ -37,8 +37,8 @@ pub(super) fn text(history: &History) -> Safe {
         ));
     }
     text.push(&safe!("\n{BOLD}Failures{BOLD:#}\n  {}\n", Safe::of(&history.failures()); BOLD));
-    if let Some(waived) = history.waived() {
-        text.push(&safe!("  {}\n", Safe::of(&waived)));
+    for line in history.repaired().into_iter().chain(history.waived()) {
+        text.push(&safe!("  {}\n", Safe::of(&line)));
     }
     for exception in history.exceptions.iter().take(LISTED) {
         text.push(&failure(exception));
