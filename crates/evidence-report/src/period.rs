@@ -15,103 +15,176 @@ const LISTED: usize = 500;
 /// How many runs of days a rule names.
 const RUNS: usize = 12;
 
-#[derive(Template)]
+/// A period for people: sentences, strips and rows, sanitized. The page of a platform shows the same.
+#[derive(Debug, Template)]
 #[template(path = "period.html")]
-struct Page<'a> {
-    history: &'a History,
-    organization: String,
-    framework: String,
-    bundles: String,
-    covered: String,
-    not_covered: Vec<String>,
+pub struct Period<'a> {
+    /// The period.
+    pub history: &'a History,
+    /// The organization.
+    pub organization: String,
+    /// The compliance framework.
+    pub framework: String,
+    /// The number of bundles.
+    pub bundles: String,
+    /// What is covered.
+    pub covered: String,
+    /// What is not.
+    pub not_covered: Vec<String>,
     /// Whether every interval has a complete bundle.
-    whole: bool,
-    gap: String,
-    failures: String,
+    pub whole: bool,
+    /// The longest gap.
+    pub gap: String,
+    /// The failures in numbers.
+    pub failures: String,
     /// How many failures a waiver accepted, if any has one.
-    waived: Option<String>,
+    pub waived: Option<String>,
     /// How long the repaired failures lasted, if any check failed.
-    repaired: Option<String>,
-    same: String,
-    cell: &'static str,
-    by_day: bool,
-    controls: Vec<ControlStrips>,
-    listed: Vec<Failure>,
-    more_failures: u64,
-    population: Vec<ChangeRow>,
-    more_population: u64,
-    changes: Vec<ChangeRow>,
-    more_changes: u64,
-    inputs: Vec<InputRow>,
-    more_inputs: u64,
+    pub repaired: Option<String>,
+    /// Whether tool, rules, configuration and key stayed the same.
+    pub same: String,
+    /// What a row and a cell of a strip are.
+    pub cell: &'static str,
+    /// Whether a cell is a day, and not a week.
+    pub by_day: bool,
+    /// The strips, by control.
+    pub controls: Vec<ControlStrips>,
+    /// The failures.
+    pub listed: Vec<Failure>,
+    /// How many are not listed.
+    pub more_failures: u64,
+    /// How the population changed.
+    pub population: Vec<ChangeRow>,
+    /// How many changes are not listed.
+    pub more_population: u64,
+    /// How tool, rules, configuration, key and waivers changed.
+    pub changes: Vec<ChangeRow>,
+    /// How many changes are not listed.
+    pub more_changes: u64,
+    /// The bundles.
+    pub inputs: Vec<InputRow>,
+    /// How many are not listed.
+    pub more_inputs: u64,
 }
 
-struct ControlStrips {
-    id: String,
-    rules: Vec<Strip>,
+/// The rules of a control.
+#[derive(Debug)]
+pub struct ControlStrips {
+    /// The control.
+    pub id: String,
+    /// Its rules.
+    pub rules: Vec<Strip>,
 }
 
-struct Strip {
-    title: String,
-    source: String,
-    code: String,
-    covered: String,
-    /// The days that are not covered or failed.
-    days: Vec<Days>,
-    rows: Vec<Row>,
+/// The days of a rule.
+#[derive(Debug)]
+pub struct Strip {
+    /// The title of the rule.
+    pub title: String,
+    /// The source.
+    pub source: String,
+    /// The code of the rule.
+    pub code: String,
+    /// In how many intervals it is covered.
+    pub covered: String,
+    /// The days that failed or are not covered.
+    pub days: Vec<Days>,
+    /// The cells.
+    pub rows: Vec<StripLine>,
 }
 
-struct Days {
-    what: String,
-    when: String,
+/// Days in words.
+#[derive(Debug)]
+pub struct Days {
+    /// How many there are, and what they are.
+    pub what: String,
+    /// Which.
+    pub when: String,
 }
 
 /// A month of days, or a year of weeks.
-struct Row {
-    label: String,
+#[derive(Debug)]
+pub struct StripLine {
+    /// Its month or year.
+    pub label: String,
     /// The places before the first cell.
-    before: Vec<()>,
-    cells: Vec<Cell>,
+    pub before: Vec<()>,
+    /// Its cells.
+    pub cells: Vec<Cell>,
 }
 
-struct Cell {
-    code: &'static str,
-    letter: char,
-    title: String,
+/// A day or a week.
+#[derive(Debug)]
+pub struct Cell {
+    /// The class of its worst result; `none` without a bundle.
+    pub code: &'static str,
+    /// The letter of the result.
+    pub letter: char,
+    /// Its day or days.
+    pub title: String,
 }
 
-struct Failure {
-    number: String,
-    subject: String,
-    reason: String,
-    control: String,
-    rule: String,
-    tone: &'static str,
-    sign: &'static str,
-    ended: &'static str,
-    began: &'static str,
-    last_pass: String,
-    first_fail: String,
-    last_fail: String,
-    first_pass: String,
-    duration: String,
-    bundles: String,
-    waivers: Vec<String>,
+/// A failure.
+#[derive(Debug)]
+pub struct Failure {
+    /// Its stable number.
+    pub number: String,
+    /// The subject.
+    pub subject: String,
+    /// Why it failed.
+    pub reason: String,
+    /// The control.
+    pub control: String,
+    /// The code of the rule.
+    pub rule: String,
+    /// The class of how it ended.
+    pub tone: &'static str,
+    /// The sign of how it ended.
+    pub sign: &'static str,
+    /// How it ended.
+    pub ended: &'static str,
+    /// How it began.
+    pub began: &'static str,
+    /// The last pass before it.
+    pub last_pass: String,
+    /// The first bundle in which it fails.
+    pub first_fail: String,
+    /// The last one.
+    pub last_fail: String,
+    /// The first pass after it.
+    pub first_pass: String,
+    /// How long it lasted.
+    pub duration: String,
+    /// In how many bundles it fails.
+    pub bundles: String,
+    /// Its waivers.
+    pub waivers: Vec<String>,
 }
 
 /// A change: what it is called now, and what before.
-struct ChangeRow {
-    date: String,
-    change: String,
-    name: String,
-    was: Option<String>,
+#[derive(Debug)]
+pub struct ChangeRow {
+    /// When.
+    pub date: String,
+    /// What changed.
+    pub change: String,
+    /// What it is called now.
+    pub name: String,
+    /// What it was.
+    pub was: Option<String>,
 }
 
-struct InputRow {
-    created_at: String,
-    bundle_id: String,
-    checksums_sha256: String,
-    notes: String,
+/// A bundle.
+#[derive(Debug)]
+pub struct InputRow {
+    /// When it was made, as its signer claims.
+    pub created_at: String,
+    /// Its id.
+    pub bundle_id: String,
+    /// The SHA-256 of its list of checksums.
+    pub checksums_sha256: String,
+    /// What is special about it.
+    pub notes: String,
 }
 
 /// Writes the page of a period.
@@ -119,39 +192,45 @@ struct InputRow {
 /// # Errors
 /// Fails if `out` cannot be written.
 pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let by_day = history.shows_days();
-    let coverage = &history.coverage;
-    let page = Page {
-        organization: sanitized(&history.organization),
-        framework: sanitized(&history.framework),
-        bundles: words::counted(number(history.inputs.len()), "bundle"),
-        covered: history.covered(),
-        not_covered: history.not_covered().iter().map(|line| capitalized(line)).collect(),
-        whole: coverage.complete == coverage.expected,
-        gap: span(history.longest_gap.seconds),
-        failures: capitalized(&history.failures()),
-        waived: history.waived().map(|text| capitalized(&text)),
-        repaired: history.repaired().map(|text| capitalized(&text)),
-        same: sanitized(&history.same()),
-        cell: if by_day {
-            "a row is a month, a cell is a day"
-        } else {
-            "a row is a year, a cell is seven days"
-        },
-        by_day,
-        controls: controls(history),
-        listed: history.exceptions.iter().take(LISTED).map(failure).collect(),
-        more_failures: more(history.exceptions.len()),
-        population: history.population.iter().take(LISTED).map(population).collect(),
-        more_population: more(history.population.len()),
-        changes: history.changes.iter().take(LISTED).map(change).collect(),
-        more_changes: more(history.changes.len()),
-        inputs: history.inputs.iter().take(LISTED).map(input).collect(),
-        more_inputs: more(history.inputs.len()),
-        history,
-    };
-    let text = page.render().map_err(io::Error::other)?;
+    let text = Period::of(history).render().map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
+}
+
+impl<'a> Period<'a> {
+    /// This period.
+    pub fn of(history: &'a History) -> Period<'a> {
+        let by_day = history.shows_days();
+        let coverage = &history.coverage;
+        Period {
+            organization: sanitized(&history.organization),
+            framework: sanitized(&history.framework),
+            bundles: words::counted(number(history.inputs.len()), "bundle"),
+            covered: history.covered(),
+            not_covered: history.not_covered().iter().map(|line| capitalized(line)).collect(),
+            whole: coverage.complete == coverage.expected,
+            gap: span(history.longest_gap.seconds),
+            failures: capitalized(&history.failures()),
+            waived: history.waived().map(|text| capitalized(&text)),
+            repaired: history.repaired().map(|text| capitalized(&text)),
+            same: sanitized(&history.same()),
+            cell: if by_day {
+                "a row is a month, a cell is a day"
+            } else {
+                "a row is a year, a cell is seven days"
+            },
+            by_day,
+            controls: controls(history),
+            listed: history.exceptions.iter().take(LISTED).map(failure).collect(),
+            more_failures: more(history.exceptions.len()),
+            population: history.population.iter().take(LISTED).map(population).collect(),
+            more_population: more(history.population.len()),
+            changes: history.changes.iter().take(LISTED).map(change).collect(),
+            more_changes: more(history.changes.len()),
+            inputs: history.inputs.iter().take(LISTED).map(input).collect(),
+            more_inputs: more(history.inputs.len()),
+            history,
+        }
+    }
 }
 
 fn controls(history: &History) -> Vec<ControlStrips> {
@@ -201,7 +280,7 @@ fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
     }
 }
 
-fn row(row: StripRow) -> Row {
+fn row(row: StripRow) -> StripLine {
     let cell = |cell: &StripCell| Cell {
         code: cell.result.map_or("none", Status::as_str),
         letter: letter(cell.result),
@@ -211,7 +290,7 @@ fn row(row: StripRow) -> Row {
             format!("{} to {}", cell.first, cell.last)
         },
     };
-    Row { cells: row.cells.iter().map(cell).collect(), label: row.label, before: vec![(); row.before] }
+    StripLine { cells: row.cells.iter().map(cell).collect(), label: row.label, before: vec![(); row.before] }
 }
 
 fn failure(exception: &Exception) -> Failure {

@@ -4,6 +4,7 @@
 //! exception: it is served unchanged, and knows no bundle of the platform. Templates escape everything they print. A
 //! page shows what the service returns to its principal, and decides nothing.
 
+mod accepted;
 pub mod artifacts;
 mod axis;
 pub mod bundle;
@@ -11,6 +12,7 @@ pub mod checks;
 pub mod compare;
 pub mod cookie;
 mod page;
+pub mod period;
 mod picture;
 pub mod problem;
 mod query;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::words::{counted, grouped};
 
 /// A waiver of a failure, in the names of `evidence history --json`. A field is never renamed.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodWaiver))]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExceptionWaiver {
     /// Its id in the file.
@@ -31,6 +32,7 @@ pub struct ExceptionWaiver {
 }
 
 /// Whether a waiver accepts a failure.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodWaiverState))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Accepted {
@@ -45,6 +47,7 @@ pub enum Accepted {
 }
 
 /// When a waiver was first approved, beside the first bundle in which the check fails.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodApproval))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
