@@ -4,11 +4,14 @@ use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::Status;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::history::{
     Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDays, Run, StripCell,
     StripRow, letter, span,
 };
 use evidence_view::{sanitized, words};
+
+use crate::template;
 
 /// How many rows of a list are shown.
 const LISTED: usize = 500;
@@ -192,8 +195,7 @@ pub struct InputRow {
 /// # Errors
 /// Fails if `out` cannot be written.
 pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let text = Period::of(history).render().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
+    template::write(&Period::of(history), out)
 }
 
 impl<'a> Period<'a> {
@@ -204,7 +206,7 @@ impl<'a> Period<'a> {
         Period {
             organization: sanitized(&history.organization),
             framework: sanitized(&history.framework),
-            bundles: words::counted(number(history.inputs.len()), "bundle"),
+            bundles: words::counted(saturating_u64(history.inputs.len()), "bundle"),
             covered: history.covered(),
             not_covered: history.not_covered().iter().map(|line| capitalized(line)).collect(),
             whole: coverage.complete == coverage.expected,
@@ -251,13 +253,13 @@ fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
         let runs = history.runs(rule, result);
         let count = rule.days.iter().filter(|day| day.result == result).count();
         let shown: Vec<String> = runs.iter().take(RUNS).map(Run::words).collect();
-        let more = number(runs.len().saturating_sub(RUNS));
+        let more = saturating_u64(runs.len().saturating_sub(RUNS));
         let more = if more > 0 {
             format!(", and {} more", words::counted(more, "run of days"))
         } else {
             String::new()
         };
-        let days = words::counted(number(count), "day");
+        let days = words::counted(saturating_u64(count), "day");
         (count > 0)
             .then(|| Days { what: format!("{days} {word}"), when: format!("{}{more}", shown.join(", ")) })
     };
@@ -272,7 +274,7 @@ fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
         code: sanitized(&rule.rule),
         covered: format!(
             "{} of {}",
-            words::grouped(number(coverage.covered)),
+            words::grouped(saturating_u64(coverage.covered)),
             history.intervals(coverage.expected)
         ),
         days: kinds.into_iter().filter_map(days).collect(),
@@ -359,9 +361,5 @@ fn capitalized(text: &str) -> String {
 }
 
 fn more(count: usize) -> u64 {
-    number(count.saturating_sub(LISTED))
-}
-
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
+    saturating_u64(count.saturating_sub(LISTED))
 }

@@ -11,6 +11,7 @@ pub mod openapi;
 pub mod period;
 pub mod problem;
 pub mod routes;
+pub mod status;
 pub mod system;
 pub mod views;
 

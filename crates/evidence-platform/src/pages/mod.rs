@@ -11,6 +11,7 @@ pub mod bundle;
 pub mod checks;
 pub mod compare;
 pub mod cookie;
+pub mod integrity;
 mod page;
 pub mod period;
 mod picture;

@@ -3,7 +3,6 @@
 use evidence_bundle::Status;
 
 use super::model::{History, RuleDay, RuleDays};
-use crate::findings::urgency;
 
 /// The days up to which a cell is a day and a row a month. Of a longer period, a cell is a week and a row a year.
 const DAYS: usize = 400;
@@ -96,5 +95,5 @@ impl History {
 
 /// The worst result of these days; a day without a bundle counts only if all are without one.
 fn worst(days: &[RuleDay]) -> Option<Status> {
-    days.iter().filter_map(|day| day.result).min_by_key(|result| urgency(*result))
+    days.iter().filter_map(|day| day.result).min_by_key(|result| result.urgency())
 }

@@ -3,7 +3,9 @@
 use evidence_bundle::Status;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
-use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Head, Outcome, WaiverTerms};
+use evidence_view::diff::{
+    CLASSES, CheckChange, ContextChange, Diff, Head, Outcome, WaiverChange, WaiverTerms,
+};
 use evidence_view::words;
 
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
@@ -20,6 +22,57 @@ pub(super) fn text(diff: &Diff) -> Safe {
         Safe::of(&diff.distance());
         BOLD
     );
+    text.push(&contexts(context));
+    if !renamed.is_empty() {
+        text.push(&safe!("\n{BOLD}Renamed{BOLD:#}\n"; BOLD));
+    }
+    for one in renamed {
+        text.push(&safe!("  {} is now {}\n", Safe::cut(&one.was), Safe::cut(&one.is)));
+    }
+    text.push(&changes(checks, diff.unchanged));
+    text.push(&waived(waivers));
+    let count = |paths: &[String]| thousands(saturating_u64(paths.len()));
+    text.push(&safe!(
+        "Artifacts: {} added, {} removed, {} changed\n",
+        count(&artifacts.added),
+        count(&artifacts.removed),
+        count(&artifacts.changed)
+    ));
+    for control in controls {
+        let (from, to) = (Safe::of(&words::checks(control.from)), Safe::of(&words::checks(control.to)));
+        let arrow = if from == to { Safe::default() } else { safe!(" -> {to}"; to) };
+        text.push(&safe!("{:<6} {from}{arrow}\n", Safe::cut(&control.control); from, arrow));
+    }
+    text
+}
+
+/// The waivers that differ.
+fn waived(waivers: &[WaiverChange]) -> Safe {
+    let mut text = Safe::default();
+    if !waivers.is_empty() {
+        text.push(&safe!("\n{BOLD}Waivers{BOLD:#}  {DIM}they change no result{DIM:#}\n"; BOLD, DIM));
+    }
+    for one in waivers {
+        let terms = |terms: &Option<WaiverTerms>| match terms {
+            None => "not listed".into(),
+            Some(terms) => Safe::cut(&terms.words()),
+        };
+        let (id, change) = (Safe::cut(&one.id), one.words());
+        let (was, is) = (terms(&one.from), terms(&one.to));
+        text.push(&safe!(
+            "  {YELLOW}{id}{YELLOW:#}  {change}\n    was  {was}\n    is   {is}\n";
+            YELLOW, id, change, was, is
+        ));
+    }
+    if !waivers.is_empty() {
+        text.push(&"\n".into());
+    }
+    text
+}
+
+/// What differs although it is not a result.
+pub(in crate::commands) fn contexts(context: &[ContextChange]) -> Safe {
+    let mut text = Safe::default();
     if !context.is_empty() {
         text.push(&safe!("\n{BOLD}Context{BOLD:#}\n"; BOLD));
     }
@@ -30,12 +83,12 @@ pub(super) fn text(diff: &Diff) -> Safe {
             YELLOW, change, was, is
         ));
     }
-    if !renamed.is_empty() {
-        text.push(&safe!("\n{BOLD}Renamed{BOLD:#}\n"; BOLD));
-    }
-    for one in renamed {
-        text.push(&safe!("  {} is now {}\n", Safe::cut(&one.was), Safe::cut(&one.is)));
-    }
+    text
+}
+
+/// The checks that differ, by class.
+pub(in crate::commands) fn changes(checks: &[CheckChange], unchanged: u64) -> Safe {
+    let mut text = Safe::default();
     for (_, class, heading) in CLASSES {
         let listed: Vec<&CheckChange> = checks.iter().filter(|check| check.class == class).collect();
         if listed.is_empty() {
@@ -54,38 +107,11 @@ pub(super) fn text(diff: &Diff) -> Safe {
             text.push(&safe!("  and {} more: --json lists all\n", thousands(saturating_u64(more))));
         }
     }
-    if !waivers.is_empty() {
-        text.push(&safe!("\n{BOLD}Waivers{BOLD:#}  {DIM}they change no result{DIM:#}\n"; BOLD, DIM));
-    }
-    for one in waivers {
-        let terms = |terms: &Option<WaiverTerms>| match terms {
-            None => "not listed".into(),
-            Some(terms) => Safe::cut(&terms.words()),
-        };
-        let (id, change) = (Safe::cut(&one.id), one.words());
-        let (was, is) = (terms(&one.from), terms(&one.to));
-        text.push(&safe!(
-            "  {YELLOW}{id}{YELLOW:#}  {change}\n    was  {was}\n    is   {is}\n";
-            YELLOW, id, change, was, is
-        ));
-    }
-    let same = counted(diff.unchanged, "check is", "checks are");
+    let same = counted(unchanged, "check is", "checks are");
     text.push(&match checks.is_empty() {
         true => safe!("\n{GREEN}No check differs{GREEN:#}; {same} the same\n"; GREEN, same),
         false => safe!("\n{same} the same\n"; same),
     });
-    let count = |paths: &[String]| thousands(saturating_u64(paths.len()));
-    text.push(&safe!(
-        "Artifacts: {} added, {} removed, {} changed\n",
-        count(&artifacts.added),
-        count(&artifacts.removed),
-        count(&artifacts.changed)
-    ));
-    for control in controls {
-        let (from, to) = (Safe::of(&words::checks(control.from)), Safe::of(&words::checks(control.to)));
-        let arrow = if from == to { Safe::default() } else { safe!(" -> {to}"; to) };
-        text.push(&safe!("{:<6} {from}{arrow}\n", Safe::cut(&control.control); from, arrow));
-    }
     text
 }
 
