@@ -23,7 +23,7 @@ use evidence_bundle::path::{
 pub use documents::{Documents, Unknown};
 pub use frame::{as_signed, with_inner_links, without_links};
 pub use kept::{Kept, Signed};
-pub use period::period;
+pub use period::{Cell, ChangeRow, ControlStrips, Days, Failure, InputRow, Period, Strip, StripLine, period};
 
 /// The paths of the auditor's files, in the order of the archive.
 pub const VIEWS: [&str; 7] =

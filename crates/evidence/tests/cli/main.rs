@@ -74,3 +74,4 @@ mod verify;
 mod waivers;
 mod width;
 mod year;
+mod year_waivers;
