@@ -12,10 +12,19 @@ keys! {
     /// The key of this source.
     pub(crate) KEY = optional_section(NAME.id(), &SECTION)
         also &["aws", "amazon"];
-    pub(super) MODE = required("mode", Shape::Text(Format::Choice(&["env", "assume_role"])),
-        "How the tool authenticates: with the credentials in the variables, or with a role that they can \
-         assume.")
+    pub(super) MODE = required("mode", Shape::Text(Format::Choice(&[
+            "env", "assume_role", "default", "command", "web_identity", "container", "instance",
+        ])),
+        "How the tool authenticates: with the credentials in the variables, with a role that they can assume, \
+         or with credentials of a program, of an identity provider's token, of a container or of an instance; \
+         `default` takes the first that is there.")
         example "env", also &["auth", "auth_mode"];
+    pub(super) CREDENTIALS_COMMAND = optional("credentials_command",
+        Shape::List { of: Format::Line, may_be_empty: false },
+        "The program that prints credentials, and its arguments: the contract of `credential_process`.")
+        rule "with `mode: command`, and only with it; runs without a shell",
+        example "[aws, configure, export-credentials, --profile, audit]",
+        also &["credential_process", "command", "process"];
     pub(super) REGION = derived("region",
         "the first of `regions`, or the environment variable `CLOUD_REGION`", LINE,
         "The region used for authentication; the only one read if `regions` is absent.")
@@ -52,15 +61,15 @@ keys! {
         rule "names of regions, each once, all of one partition", example "[eu-central-1, us-east-1]",
         also &["aws_regions"];
     pub(super) ROLE_ARN = optional("role_arn", LINE, "The role to assume.")
-        rule "the ARN of a role; with `mode: assume_role`, and only with it",
+        rule "the ARN of a role; required with `mode: assume_role`, not with `mode: env`",
         example "arn:aws:iam::123456789012:role/evidence", also &["role", "assume_role_arn"];
     pub(super) EXTERNAL_ID = optional("external_id", LINE,
         "The external id that the role's trust policy requires.")
-        rule "2 to 1224 letters, digits and `+=,.@:/_-`; only with `mode: assume_role`",
+        rule "2 to 1224 letters, digits and `+=,.@:/_-`; only with `role_arn`",
         example "acme-evidence";
     pub(super) SESSION_DURATION = integer("session_duration", 3600, 900..=43_200,
         "How long the temporary credentials of roles last, in seconds.")
-        rule "not more than each role allows; only with `mode: assume_role` or `accounts`", example "3600",
+        rule "not more than each role allows; not with `mode: env`, unless with `accounts`", example "3600",
         also &["session_duration_seconds", "duration_seconds"];
     pub(super) TRAILS = default("trails", DefaultValue::Empty("[]"),
         Shape::List { of: Format::Line, may_be_empty: true }, "The audit trails in scope; empty for all.")
@@ -135,6 +144,7 @@ pub(super) static SECTION: Section = Section::new(
     "The cloud account: password policy, audit trails, retention of logs.",
     &[
         &MODE,
+        &CREDENTIALS_COMMAND,
         &REGION,
         &REGIONS,
         &ROLE_ARN,
