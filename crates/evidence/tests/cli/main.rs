@@ -36,6 +36,7 @@ mod disk;
 mod dry_run;
 mod exit_codes;
 mod failures;
+mod include;
 mod judgement;
 mod keep;
 mod keys;

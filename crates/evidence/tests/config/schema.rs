@@ -18,7 +18,10 @@ const DECODER_ONLY: &[&str] = &[
     "branch-dots",
     "branch-ref",
     "cloud-accounts-repeated",
+    "cloud-command-missing",
+    "cloud-command-without-mode",
     "cloud-external-id",
+    "cloud-external-id-without-role",
     "cloud-key-pasted",
     "cloud-log-group-star-inside",
     "cloud-region",
@@ -27,6 +30,7 @@ const DECODER_ONLY: &[&str] = &[
     "cloud-role-arn",
     "cloud-role-missing",
     "cloud-role-without-mode",
+    "include-with-list",
     "mode-app",
     "mode-app-twice",
     "mode-token-with-app",
@@ -86,6 +90,18 @@ fn with(path: &str, value: Option<&Value>) -> String {
     // Only the mode that assumes a role accepts one.
     if path == "sources.cloud.mode" && value == Some(&json!("env")) {
         ["role_arn", "external_id", "session_duration"].iter().for_each(|key| drop(parent.remove(*key)));
+    }
+    // Only all repositories can be filtered.
+    if path.starts_with("sources.codehost.include") && value.is_some() {
+        file["sources"]["codehost"]["repos"] = json!("*");
+    }
+    // Only one mode runs a program.
+    if path == "sources.cloud.credentials_command" && value.is_some() {
+        file["sources"]["cloud"]["mode"] = json!("command");
+    }
+    // The file's content is instead of its path.
+    if path == "sources.altcloud.credentials_json_env" && value.is_some() {
+        file["sources"]["altcloud"].as_object_mut().unwrap().remove("credentials_env");
     }
     // An app is named and signs in one way, and has no token.
     let of_app = ["app_id", "client_id", "private_key_path", "private_key_env", "installation_id"];
