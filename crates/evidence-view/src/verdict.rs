@@ -5,6 +5,7 @@ use evidence_bundle::read::{Intact, Judgement, NewerBundle};
 use evidence_bundle::text::Printable;
 use evidence_bundle::trust::KeyClock;
 use evidence_bundle::{Failure, VerifiedBundle, VerifyError};
+use evidence_text::saturating_u64;
 use serde::Serialize;
 
 use crate::scope;
@@ -179,7 +180,7 @@ fn key(bundle: &VerifiedBundle) -> Option<String> {
         KeyClock::Receipt => Some("valid at the time of receipt".to_owned()),
     };
     let listed = |entries| {
-        let entries = counted(u64::try_from(entries).unwrap_or(u64::MAX), "revoked key");
+        let entries = counted(saturating_u64(entries), "revoked key");
         format!("not in the list of {entries}")
     };
     let said: Vec<String> = clock.into_iter().chain(bundle.revoked_keys.map(listed)).collect();

@@ -118,6 +118,8 @@ static RULES: &[(&str, Allowed)] = &[
     ("upload.api_url", Allowed::Hosts(&NO_HOSTS)),
     ("upload.platform_url", Allowed::Hosts(&NO_HOSTS)),
     ("upload.api_key_env", Allowed::Variables(OWN)),
+    ("notify.success_url", Allowed::Nothing),
+    ("notify.failure_url", Allowed::Nothing),
 ];
 
 const CLOUD: &[&str] = &["CLOUD_", "AWS_"];

@@ -183,6 +183,7 @@ fn every_key_the_decoder_knows_is_in_the_schema() {
         "bundle",
         "bundle.signing",
         "upload",
+        "notify",
     ] {
         let unknown = if section.is_empty() { "zzzzzzzz".to_owned() } else { format!("{section}.zzzzzzzz") };
         let error = refuse(with(&unknown, Some(&json!(1))));
@@ -239,9 +240,10 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 sources,
                 bundle,
                 upload,
+                notify,
             } = config;
             format!(
-                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?} {notify:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

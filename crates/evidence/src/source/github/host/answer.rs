@@ -7,6 +7,7 @@
 
 use evidence_http::Refused;
 use evidence_http::retry::{Class, RefusalCause, retry_after_seconds};
+use evidence_text::saturating_i64;
 
 /// The parts of an answer that determine its meaning.
 #[derive(Debug, Clone, Copy, Default)]
@@ -296,7 +297,7 @@ fn wait_asked_for(answer: &AnswerParts<'_>) -> Option<u64> {
 }
 
 fn after_date(answer: &AnswerParts<'_>, seconds: Option<u64>) -> Option<i64> {
-    Some(answer.date?.saturating_add(i64::try_from(seconds?).unwrap_or(i64::MAX)))
+    Some(answer.date?.saturating_add(saturating_i64(seconds?)))
 }
 
 fn message<'a>(answer: &AnswerParts<'a>) -> &'a str {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use evidence_bundle::document::Warning;
+use evidence_text::saturating_i64;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
@@ -202,7 +203,7 @@ impl Access {
         let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
         let token = Zeroizing::new(token.access_token);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
-        let usable = SignedDuration::from_secs(i64::try_from(usable).unwrap_or(i64::MAX));
+        let usable = SignedDuration::from_secs(saturating_i64(usable));
         let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
         let bad = || {
             RequestFailure::local(FailureKind::UnexpectedShape(
