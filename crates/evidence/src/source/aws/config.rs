@@ -11,11 +11,12 @@ use url::Url;
 pub(crate) use self::keys::KEY;
 use self::keys::{
     ACCESS_KEY_ID_ENV, ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS,
-    ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, CREDENTIALS_COMMAND, ENDPOINT_URL, EXTERNAL_ID,
-    LOG_GROUPS, MODE, REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION,
-    SESSION_TOKEN_ENV, TRAILS,
+    ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, CREDENTIALS_COMMAND, ENDPOINT_URL,
+    EXCLUDED_ACCOUNTS, EXTERNAL_ID, LOG_GROUPS, MODE, ORGANIZATION, ORGANIZATION_EXTERNAL_ID, REGION,
+    REGIONS, ROLE_ARN, ROLE_NAME, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV,
+    TRAILS,
 };
-use super::host::endpoint::Region;
+use super::host::endpoint::{Partition, Region};
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
@@ -56,6 +57,8 @@ pub struct CloudConfig {
     pub(super) scope: AccountScope,
     /// `accounts`: the accounts to read instead of the credentials' own; empty for that one.
     pub(super) accounts: Vec<AccountConfig>,
+    /// `accounts.organization`: all active accounts of the organization instead.
+    pub(super) organization: Option<OrganizationSettings>,
     /// The numbers that its rules judge by.
     pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
@@ -129,6 +132,33 @@ impl AccountConfig {
     }
 }
 
+/// `accounts.organization`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OrganizationSettings {
+    /// `role_name`
+    pub(super) role_name: String,
+    /// `external_id`
+    pub(super) external_id: Option<String>,
+    /// `exclude`: the numbers of accounts.
+    pub(super) exclude: Vec<String>,
+    /// `session_duration` of the source, in seconds.
+    duration: u32,
+}
+
+impl OrganizationSettings {
+    /// The account with this number, in the partition of a region, read as the source says.
+    pub(super) fn account(&self, number: &str, home: &Region, scope: &AccountScope) -> AccountConfig {
+        let partition = match home.partition() {
+            Some(Partition::China) => "aws-cn",
+            Some(Partition::Government) => "aws-us-gov",
+            Some(Partition::Public) | None => "aws",
+        };
+        let arn = format!("arn:{partition}:iam::{number}:role/{}", self.role_name);
+        let role = AssumedRole { arn, external_id: self.external_id.clone(), duration: self.duration };
+        AccountConfig { role, number: number.to_string(), name: None, scope: scope.clone() }
+    }
+}
+
 /// A role to assume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AssumedRole {
@@ -190,7 +220,11 @@ pub(super) fn decode(
     };
     let has_address = endpoint_url.is_some() || bad_url;
     let source = SourceSettings { home: home.as_ref(), scope: &all, has_address, duration };
-    let accounts = accounts(decoder, fields, &source);
+    let by_organization = organization(decoder, fields, duration);
+    let accounts = match fields.has_mapping(&ACCOUNTS) {
+        true => Some(Vec::new()),
+        false => accounts(decoder, fields, &source),
+    };
     if bad_url {
         return None;
     }
@@ -209,6 +243,7 @@ pub(super) fn decode(
         home,
         scope: AccountScope { regions, trails: trails?, log_groups: log_groups? },
         accounts: accounts?,
+        organization: by_organization?,
         rules: rules?,
         timeout: timeout?,
         endpoint_url,
@@ -306,6 +341,36 @@ fn role(
         }
         _ => None,
     }
+}
+
+/// `accounts.organization`, if `accounts` is a mapping. The outer `None`: a key is invalid.
+fn organization(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    duration: Option<u32>,
+) -> Option<Option<OrganizationSettings>> {
+    if !fields.has_mapping(&ACCOUNTS) {
+        return Some(None);
+    }
+    let accounts = decoder.section(fields, &ACCOUNTS)?;
+    let fields = decoder.section(&accounts, &ORGANIZATION)?;
+    let role_name = decoder.text(&fields, &ROLE_NAME);
+    let role_name = role_name.and_then(|name| good(decoder, name, check_role_name));
+    let external_id = optional(decoder, &fields, &ORGANIZATION_EXTERNAL_ID, check_external_id);
+    let exclude = decoder.list(&fields, &EXCLUDED_ACCOUNTS);
+    Some(Some(OrganizationSettings {
+        role_name: role_name?,
+        external_id: external_id?,
+        exclude: exclude?.into_iter().map(|number| number.value).collect(),
+        duration: duration?,
+    }))
+}
+
+fn check_role_name(text: &str) -> Result<(), Complaint> {
+    names::check_role(&format!("arn:aws:iam::123456789012:role/{text}")).map_err(|_| {
+        Complaint::new(format!("{} is not the name of a role", quote(text)))
+            .help("write the name that the role has in every account, without `role/`")
+    })
 }
 
 /// Settings that all accounts of the source share.

@@ -12,7 +12,8 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::account::Account;
 use super::accounts;
-use super::config::{AccountConfig, AssumedRole, CloudConfig, REGION_VARIABLE};
+use super::accounts::OrganizationAccounts;
+use super::config::{AccountConfig, AssumedRole, CloudConfig, OrganizationSettings, REGION_VARIABLE};
 use super::host::action::Action;
 use super::host::answer::is_unknown_key;
 use super::host::api::Hosts;
@@ -132,9 +133,25 @@ pub(super) async fn connect(
     let Answered { value: caller, meta } =
         caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
     hosts.belong_to(&caller.account);
-    let (config, hosts) = (Arc::new(config), Arc::new(hosts));
+    let (mut config, hosts) = (config, Arc::new(hosts));
     let region = home.clone();
-    let organization = accounts::list(&hosts, &region);
+    let listed = match &config.organization {
+        None => None,
+        Some(settings) => {
+            let listed = accounts::list(&hosts, &region).await;
+            let accounts = of_organization(settings, &listed, &config, &home);
+            let accounts = accounts.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
+            config.accounts = accounts;
+            Some(listed)
+        }
+    };
+    let config = Arc::new(config);
+    let organization = async {
+        match listed {
+            Some(listed) => listed,
+            None => accounts::list(&hosts, &region).await,
+        }
+    };
     let accounts = async {
         if config.accounts.is_empty() {
             let account = Account {
@@ -163,6 +180,32 @@ pub(super) async fn connect(
         }
     }
     Ok(CloudSession { config, hosts, caller, accounts, organization, warnings })
+}
+
+/// The active accounts of the organization, without those that the configuration excludes.
+fn of_organization(
+    settings: &OrganizationSettings,
+    listed: &OrganizationAccounts,
+    config: &CloudConfig,
+    home: &Region,
+) -> Result<Vec<AccountConfig>, ConnectError> {
+    let failed = |message: String| {
+        let help = "use credentials of the organization's management account or of a delegated administrator, which \
+                    may call organizations:ListAccounts; or list the accounts in sources.cloud.accounts";
+        connection(message, vec![help.to_string()])
+    };
+    if let Some((problem, asked)) = listed.refused() {
+        let message = format!("the accounts of the organization cannot be listed: {problem}");
+        return Err(failed(message).asked(asked.to_vec()));
+    }
+    let wanted = |number: &&str| !settings.exclude.iter().any(|excluded| excluded == number);
+    let active = listed.active().into_iter().flatten().filter(wanted);
+    let accounts: Vec<AccountConfig> =
+        active.map(|number| settings.account(number, home, &config.scope)).collect();
+    if accounts.is_empty() {
+        return Err(failed("the organization has no active account that is not excluded".to_string()));
+    }
+    Ok(accounts)
 }
 
 /// The usual variable of the region, if it is set and not read.

@@ -66,6 +66,10 @@ impl Source for CloudConfig {
         };
         let role = self.role.as_ref().map(|role| role.arn.clone());
         let mut settings = vec![("role_arn", role.into())];
+        if let Some(organization) = &self.organization {
+            settings.push(("role_name", organization.role_name.as_str().into()));
+            settings.push(("exclude", organization.exclude.clone().into()));
+        }
         // With `accounts`, each has its own settings.
         if self.accounts.is_empty() {
             settings.extend(self.scope.settings());

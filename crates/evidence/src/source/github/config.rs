@@ -232,12 +232,11 @@ pub(super) fn decode(
             Some(Some(Include { repositories, ..include }))
         }
     });
-    let has_list = matches!(repos, Some(Repositories::Listed(_)));
-    if has_list && fields.has(&INCLUDE) {
+    let of_list = matches!(repos, Some(Repositories::Listed(_))) && fields.has(&INCLUDE);
+    if of_list {
         let complaint = Complaint::new("`include` has no meaning with a list in `repos`")
             .help("write `repos: \"*\"`, or remove `include`");
         decoder.problems.add(fields.place(), INCLUDE.path_in(&SECTION), complaint);
-        return None;
     }
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
@@ -258,7 +257,7 @@ pub(super) fn decode(
         org: org?.value,
         repos: repos?,
         exclude: exclude?,
-        include: include?,
+        include: include.filter(|_| !of_list)?,
         branch,
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,

@@ -2,7 +2,7 @@
 
 use super::SERVED;
 use crate::config::shared::{self, TIMEOUT_SECONDS};
-use crate::source::aws::names::NAME;
+use crate::source::aws::names::{NAME, is_account};
 use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, LINE, Section, Shape, URL};
 use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
@@ -79,8 +79,10 @@ keys! {
         Shape::List { of: Format::Line, may_be_empty: true }, "The log groups in scope; empty for all.")
         rule "names, or prefixes followed by `*`, each once", example "[\"/production/*\"]",
         also &["log_group", "loggroups"];
-    pub(super) ACCOUNTS = optional("accounts", Shape::Sections(&ACCOUNT),
-        "The accounts to read instead of the account of the credentials, each with a role in it.")
+    pub(super) ACCOUNTS = optional("accounts",
+        Shape::OrSection { plain: &Shape::Sections(&ACCOUNT), section: &ACCOUNTS_OF },
+        "The accounts to read instead of the account of the credentials, each with a role in it: a list, or all \
+         active accounts of the organization.")
         rule "each account once", example "[{role_arn: \"arn:aws:iam::123456789012:role/evidence\"}]",
         also &["account", "account_ids", "roles"];
     pub(super) ACCOUNT_ROLE_ARN = required(ROLE_ARN.name, LINE, "The role to assume in the account.")
@@ -101,6 +103,53 @@ keys! {
         "The log groups of this account in scope; empty for all.")
         rule LOG_GROUPS.rule, example LOG_GROUPS.example, also LOG_GROUPS.synonyms;
 }
+
+keys! {
+    pub(super) ORGANIZATION = required("organization", Shape::Section(&OF_ORGANIZATION),
+        "All active accounts of the organization that the credentials may list.")
+        also &["org"];
+    pub(super) ROLE_NAME = required("role_name", LINE, "The name of the role in every account.")
+        rule "1 to 64 letters, digits and `+=,.@_-`, or a path and such a name", example "evidence",
+        also &["role"];
+    pub(super) ORGANIZATION_EXTERNAL_ID = optional(EXTERNAL_ID.name, LINE, EXTERNAL_ID.summary)
+        rule "2 to 1224 letters, digits and `+=,.@:/_-`", example EXTERNAL_ID.example,
+        also EXTERNAL_ID.synonyms;
+    pub(super) EXCLUDED_ACCOUNTS = default("exclude", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Custom(&ACCOUNT_NUMBER), may_be_empty: true },
+        "The numbers of accounts to leave out on purpose; the population names them.")
+        rule "each once, in quotes", example "[\"123456789012\"]", also &["excludes", "ignore", "skip"];
+}
+
+/// The number of an account.
+static ACCOUNT_NUMBER: CustomFormat = CustomFormat {
+    noun: "the number of an account",
+    shown: "text",
+    hint: Some("write the 12 digits in quotes, such as `[\"123456789012\"]`"),
+    ignores_case: false,
+    check: |text| {
+        if is_account(text) {
+            return Ok(());
+        }
+        Err(Complaint::new(format!("{} is not the number of an account", quote(text)))
+            .help("write its 12 digits in quotes"))
+    },
+    pattern: "^[0-9]{12}$",
+    max_length: None,
+};
+
+/// `sources.cloud.accounts`, as a mapping
+static ACCOUNTS_OF: Section = Section::new(
+    "sources.cloud.accounts",
+    "The accounts to read, by where they are listed.",
+    &[&ORGANIZATION],
+);
+
+/// `sources.cloud.accounts.organization`
+static OF_ORGANIZATION: Section = Section::new(
+    "sources.cloud.accounts.organization",
+    "All active accounts of the organization, each read with a role of the same name.",
+    &[&ROLE_NAME, &ORGANIZATION_EXTERNAL_ID, &EXCLUDED_ACCOUNTS],
+);
 
 /// One of `sources.cloud.accounts`
 static ACCOUNT: Section = Section::new(
