@@ -38,6 +38,7 @@ mod exit_codes;
 mod failures;
 mod fleet;
 mod frameworks;
+mod include;
 mod judgement;
 mod keep;
 mod keys;

@@ -5,7 +5,7 @@ mod discovery;
 pub(super) use self::discovery::remedy;
 use self::discovery::{Compared, Discovery};
 use super::config::Repositories;
-use super::exclusion::Exclusion;
+use super::exclusion::{EXCLUDED, Exclusion};
 use super::host::Host;
 use super::named::NamedRepository;
 use super::names::{MEMBER, NAME};
@@ -19,9 +19,6 @@ use evidence_bundle::document::Scope;
 use evidence_http::recorded;
 use evidence_text::saturating_u64;
 use evidence_view::scope;
-
-/// The code for a repository that the configuration excludes.
-const EXCLUDED: &str = "excluded";
 
 /// The name of the repository listing in documents.
 const LISTING: &str = "repository_listing";

@@ -13,7 +13,7 @@ use evidence_bundle::document::{Warning, is_lacking};
 use futures_util::future::join_all;
 
 use super::config::Repositories;
-use super::exclusion::Exclusion;
+use super::exclusion::Selection;
 use super::host::Host;
 use super::named::{NamedRepository, look_up};
 use super::observe::{self, Task};
@@ -119,9 +119,9 @@ impl Preflight {
                 self.named.iter().take(most).map(|named| named.scoped.clone()).collect()
             }
             Repositories::All => {
-                let mut exclusion = Exclusion::new(&host.config.exclude);
+                let mut selection = Selection::new(&host.config);
                 let (page, asked) = recorded(repositories::first_page(&host.api())).await;
-                let first = page.as_ref().ok().map(|(page, _)| first_of(host, page, &mut exclusion, most));
+                let first = page.as_ref().ok().map(|(page, _)| first_of(host, page, &mut selection, most));
                 *self.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
                 first.unwrap_or_default()
             }
@@ -155,17 +155,14 @@ impl Preflight {
 fn first_of(
     host: &Host,
     page: &Answered<Vec<Repository>>,
-    exclusion: &mut Exclusion<'_>,
+    selection: &mut Selection<'_>,
     most: usize,
 ) -> Vec<ScopedRepository> {
     let at = page.meta.received_at;
-    let in_scope = page
-        .value
-        .iter()
-        .filter_map(|repository| {
-            repositories::scoped(&host.config.org, repository, &mut Default::default(), at).ok()
-        })
-        .filter(|repository| !exclusion.excludes(repository.target().name));
+    let in_scope = page.value.iter().filter_map(|repository| {
+        let scoped = repositories::scoped(&host.config.org, repository, &mut Default::default(), at).ok()?;
+        selection.leaves_out(scoped.target().name, repository).is_none().then_some(scoped)
+    });
     let exempt = |repository: &ScopedRepository| match &repository.origin {
         Origin::Shown(details) => details.exempt().is_some(),
         Origin::Hidden(_) => false,
