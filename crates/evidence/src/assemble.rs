@@ -15,7 +15,7 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
-use evidence_report::{Documents, VIEWS, is_view};
+use evidence_report::{Documents, VIEWS, Views, is_view};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -385,9 +385,13 @@ pub fn last(
     // The report and the tables are generated from documents alone. The manifest is one of these and still incomplete:
     // its list of files, which none of them shows, will include them too.
     write_manifest(spool, false)?;
-    for view in VIEWS {
-        add(spool, view, |out, reader| evidence_report::write(view, reader, out))?;
+    // The table of observations comes first: it finds the requests that other tables name.
+    let (mut views, mut order) = (Views::default(), VIEWS);
+    order.sort_by_key(|view| *view != path::OBSERVATIONS_CSV);
+    for view in order {
+        add(spool, view, |out, reader| views.write(view, reader, out))?;
     }
+    drop(views);
     write_manifest(spool, true)
 }
 
