@@ -14,6 +14,7 @@ mod readme;
 mod requests;
 mod shared;
 mod table;
+mod template;
 
 use std::io::{self, Write};
 

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use crate::documents::{self, Documents, whole};
 use crate::origin::{PROJECT, purpose};
 use crate::shared::Shared;
+use crate::template;
 
 /// The column of the values.
 const VALUE: usize = 15;
@@ -77,7 +78,7 @@ pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dy
         complete: manifest.complete,
         accepted: waivers.map(|waivers| wrapped(&waivers::sentence(&waivers.summary), VALUE)),
     };
-    readme.write_into(&mut io::BufWriter::new(out))
+    template::write(&readme, out)
 }
 
 /// The sentence in ASCII, in lines that begin at this column and break between words.

@@ -13,13 +13,11 @@ mod room;
 mod settings;
 mod text;
 
-use std::fmt;
 use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::document::{Counts, RunRecord, ScopeRecord, SourceRun};
 use evidence_bundle::path::{RUN, SCOPE};
-use evidence_bundle::text::Visible;
 use evidence_view::{ManifestHead, sanitized, words};
 
 use self::accepted::Accepted;
@@ -33,6 +31,7 @@ use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, waivers, whole};
 use crate::origin::{PROJECT, purpose};
 use crate::shared::Shared;
+use crate::template;
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
 #[derive(Template)]
@@ -195,24 +194,5 @@ pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dy
         observations,
         reconciled,
     };
-    let mut html = Visible(Through { out: io::BufWriter::new(out), failed: Ok(()) });
-    let written = page.render_into(&mut html);
-    html.0.failed?;
-    written.map_err(io::Error::other)?;
-    html.0.out.flush()
-}
-
-/// Writes text into a file, and remembers why it failed.
-struct Through<W> {
-    out: W,
-    failed: io::Result<()>,
-}
-
-impl<W: Write> fmt::Write for Through<W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.out.write_all(text.as_bytes()).map_err(|error| {
-            self.failed = Err(error);
-            fmt::Error
-        })
-    }
+    template::write(&page, out)
 }

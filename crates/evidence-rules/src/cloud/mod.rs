@@ -13,6 +13,10 @@ pub use self::password::PASSWORD_POLICY;
 pub use self::retention::LOG_RETENTION;
 pub use self::trail::AUDIT_TRAIL;
 
+use self::password::PasswordFacts;
+use self::record::RegionLogGroups;
+use self::trail::AuditTrail;
+use crate::rule::Judge;
 use crate::source_rules::SourceRules;
 
 /// The rules and reasons of this source.
@@ -22,6 +26,15 @@ pub static RULES: SourceRules = SourceRules {
     rules: &[&PASSWORD_POLICY, &AUDIT_TRAIL, &LOG_RETENTION],
     reasons: reason::ALL,
 };
+
+/// The rules over the password policy of an account.
+pub static OF_PASSWORDS: &[&Judge<PasswordFacts>] = &[&password::JUDGE];
+
+/// The rules over the trails of an account.
+pub static OF_TRAILS: &[&Judge<AuditTrail>] = &[&trail::JUDGE];
+
+/// The rules over the log groups of a region.
+pub static OF_LOG_GROUPS: &[&Judge<RegionLogGroups>] = &[&retention::JUDGE];
 
 /// The kinds of artifacts, and the rules that use each.
 pub mod artifact {

@@ -14,6 +14,7 @@ pub use self::default_owners::CODEOWNERS_DEFAULT_RULE;
 pub use self::two_factor::TWO_FACTOR_REQUIRED;
 
 use self::branch_protection::BranchFacts;
+use self::codeowners::OwnersFacts;
 use self::record::OrganizationSettings;
 use crate::rule::Judge;
 use crate::source_rules::SourceRules;
@@ -31,6 +32,9 @@ pub static OF_ORGANIZATION: &[&Judge<OrganizationSettings>] = &[&two_factor::JUD
 
 /// The rules over the protection of a branch.
 pub static OF_BRANCH: &[&Judge<BranchFacts>] = &[&branch_protection::JUDGE];
+
+/// The rules over the CODEOWNERS file of a repository.
+pub static OF_OWNERS: &[&Judge<OwnersFacts>] = &[&default_owners::JUDGE];
 
 /// The kinds of artifacts, and the rules that use each.
 pub mod artifact {

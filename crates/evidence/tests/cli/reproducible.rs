@@ -17,7 +17,7 @@ const EPOCH: &str = "1795251913";
 const NAME: &str = "evidence-bundle-20261121-090513.tar.gz";
 
 /// All three hosts, with rulesets, refusals and missing files at the code host.
-fn company() -> Company {
+pub(crate) fn company() -> Company {
     let host = sandbox::demo_organization().token(
         sandbox::codehost::Token::classic(super::common::TOKEN)
             .login("olivia-owner")
@@ -33,7 +33,7 @@ fn company() -> Company {
 }
 
 /// One way in which a run can differ without different facts.
-struct Variation {
+pub(crate) struct Variation {
     name: &'static str,
     /// More lines of `sources.codehost`.
     settings: &'static str,
@@ -50,7 +50,7 @@ struct Variation {
     hosts: fn(&Company),
 }
 
-const PLAIN: Variation = Variation {
+pub(crate) const PLAIN: Variation = Variation {
     name: "plain",
     settings: "",
     env: &[],
@@ -139,7 +139,7 @@ const VARIATIONS: &[Variation] = &[
 ];
 
 /// Collects, and returns the archive.
-fn archive(company: &Company, variation: &Variation) -> Option<Vec<u8>> {
+pub(crate) fn archive(company: &Company, variation: &Variation) -> Option<Vec<u8>> {
     let Variation { name, settings, env, under, directory, output, arguments, hosts } = variation;
     let lab = &company.lab;
     lab.write("evidence.yaml", company.text(settings, ""));
@@ -173,15 +173,17 @@ fn archive(company: &Company, variation: &Variation) -> Option<Vec<u8>> {
     Some(fs::read(place.join(NAME)).unwrap())
 }
 
+/// The bundle with these bytes.
+pub(crate) fn open(bytes: &[u8]) -> Bundle {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bundle.tar.gz");
+    fs::write(&path, bytes).unwrap();
+    Bundle::open(&path)
+}
+
 /// The first file in which two bundles differ, and its contents.
 fn difference(one: &[u8], other: &[u8]) -> String {
-    let directory = tempfile::tempdir().unwrap();
-    let open = |name: &str, bytes: &[u8]| {
-        let path = directory.path().join(name);
-        fs::write(&path, bytes).unwrap();
-        Bundle::open(&path)
-    };
-    let (one, other) = (open("one", one), open("other", other));
+    let (one, other) = (open(one), open(other));
     let shown = |bundle: &Bundle, path: &str| {
         String::from_utf8_lossy(bundle.file(path).unwrap_or_default())
             .lines()

@@ -27,6 +27,9 @@ const DECODER_ONLY: &[&str] = &[
     "cloud-role-arn",
     "cloud-role-missing",
     "cloud-role-without-mode",
+    "mode-app",
+    "mode-app-twice",
+    "mode-token-with-app",
     "cloud-trail",
     "key-other-home",
     "org-dots",
@@ -83,6 +86,20 @@ fn with(path: &str, value: Option<&Value>) -> String {
     // Only the mode that assumes a role accepts one.
     if path == "sources.cloud.mode" && value == Some(&json!("env")) {
         ["role_arn", "external_id", "session_duration"].iter().for_each(|key| drop(parent.remove(*key)));
+    }
+    // An app is named and signs in one way, and has no token.
+    let of_app = ["app_id", "client_id", "private_key_path", "private_key_env", "installation_id"];
+    let key = path.strip_prefix("sources.codehost.").filter(|key| of_app.contains(key) && value.is_some());
+    if let Some(key) = key {
+        let host = file["sources"]["codehost"].as_object_mut().unwrap();
+        host.insert("mode".to_owned(), json!("app"));
+        host.remove("token_env");
+        if !key.ends_with("app_id") && key != "client_id" {
+            host.insert("app_id".to_owned(), json!(1));
+        }
+        if !key.starts_with("private_key") {
+            host.insert("private_key_path".to_owned(), json!("app.pem"));
+        }
     }
     // JSON is YAML.
     file.to_string()
@@ -150,6 +167,7 @@ fn every_key_the_decoder_knows_is_in_the_schema() {
         "bundle",
         "bundle.signing",
         "upload",
+        "notify",
     ] {
         let unknown = if section.is_empty() { "zzzzzzzz".to_owned() } else { format!("{section}.zzzzzzzz") };
         let error = refuse(with(&unknown, Some(&json!(1))));
@@ -206,9 +224,10 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 sources,
                 bundle,
                 upload,
+                notify,
             } = config;
             format!(
-                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {settings:?} {sources:?} {bundle:?} {upload:?} {notify:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

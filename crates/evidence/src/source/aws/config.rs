@@ -20,7 +20,7 @@ use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
 use crate::source::Source;
 use evidence_http::single_line;
-use evidence_rules::cloud as rules;
+use evidence_rules::cloud::{self as rules, artifact};
 use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
@@ -129,7 +129,7 @@ pub(super) struct CredentialVariables {
 impl CloudConfig {
     /// Whether any required rule reads regions.
     pub(super) fn wants_regions(&self) -> bool {
-        self.wants(&rules::AUDIT_TRAIL) || self.wants(&rules::LOG_RETENTION)
+        self.collects(&artifact::AUDIT_TRAILS) || self.collects(&artifact::LOG_GROUPS)
     }
 }
 

@@ -4,7 +4,7 @@ use url::Url;
 
 use super::host::endpoint::{Partition, Region};
 use crate::source::place::{Place, Remedy};
-use evidence_rules::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, trail};
+use evidence_rules::cloud::{AUDIT_TRAIL, artifact, trail};
 use evidence_rules::rule::Reason;
 
 /// The reasons that a new trail removes.
@@ -21,12 +21,12 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
         Partition::Government => "https://console.amazonaws-us-gov.com",
     };
     let query = region.map(|region| format!("?region={region}")).unwrap_or_default();
-    if place.rule == PASSWORD_POLICY.code {
+    if artifact::PASSWORD_POLICY.serves(place.rule) {
         // The policy belongs to the account: its page has no region.
         Some(format!("{console}/iam/home#/account_settings"))
-    } else if place.rule == AUDIT_TRAIL.code {
+    } else if artifact::AUDIT_TRAILS.serves(place.rule) {
         Some(format!("{console}/cloudtrailv2/home{query}#/trails"))
-    } else if place.rule == LOG_RETENTION.code {
+    } else if artifact::LOG_GROUPS.serves(place.rule) {
         Some(format!("{console}/cloudwatch/home{query}#logsV2:log-groups"))
     } else {
         None

@@ -11,7 +11,7 @@ use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Source;
 use evidence_rules::altcloud as rules;
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -42,6 +42,8 @@ pub struct AltCloudConfig {
     pub domains: Vec<String>,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
+    /// `rules.settings`: the numbers that the rules judge by.
+    pub rule_settings: Settings,
     /// `timeout_seconds` of one request.
     pub timeout: Duration,
     /// `api_url`: base of the API, https (or loopback), no trailing slash.
@@ -127,6 +129,7 @@ pub(super) fn decode(
         admin_email: admin_email?,
         domains: domains?,
         rules: rules?,
+        rule_settings: applied.settings.clone(),
         timeout: timeout?,
         api_url: api_url?,
     }))

@@ -1,16 +1,12 @@
 //! The pages of the admin console.
 
 use crate::source::place::Place;
-use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
 
 /// The page of a setting: the same for every customer, because the console shows that of the signed-in administrator.
 pub(super) fn page(place: &Place<'_>) -> Option<String> {
-    let pages = [
-        (&TWO_STEP_VERIFICATION, "security/2sv"),
-        (&ADMINISTRATORS, "roles"),
-        (&USER_LIFECYCLE_LOG, "sc/investigation"),
-    ];
-    let (_, page) = pages.into_iter().find(|(rule, _)| rule.code == place.rule)?;
+    let pages = [(&TWO_STEP, "security/2sv"), (&ADMIN_ROLES, "roles"), (&USER_LIFECYCLE, "sc/investigation")];
+    let (_, page) = pages.into_iter().find(|(kind, _)| kind.serves(place.rule))?;
     Some(format!("https://admin.google.com/ac/{page}"))
 }
 

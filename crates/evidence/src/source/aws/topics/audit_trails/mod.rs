@@ -28,7 +28,7 @@ use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
 use crate::source::{CollectionItem, Member};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, Meta, recorded};
-use evidence_rules::cloud::AUDIT_TRAIL;
+use evidence_rules::cloud::OF_TRAILS;
 use evidence_rules::cloud::artifact::AUDIT_TRAILS;
 use evidence_rules::cloud::record::{AuditTrailsRecord, NotRead, Trail};
 use evidence_rules::cloud::trail::{AuditTrail, Criterion, TrailFacts};
@@ -221,6 +221,6 @@ async fn inspect(
             break;
         }
     }
-    let number = account.number.as_str();
-    CollectionItem::Inspected(Inspection::of(observations).judged(&AUDIT_TRAIL, number, facts.judge()))
+    let (number, settings) = (account.number.as_str().into(), &account.config.rule_settings);
+    CollectionItem::Inspected(Inspection::of(observations).judged_by(OF_TRAILS, &number, &facts, settings))
 }
