@@ -26,7 +26,7 @@ pub(super) struct Discovery<'a> {
     selection: Selection<'a>,
     ids: HashSet<u64>,
     names: Names,
-    repositories: Vec<ScopedRepository>,
+    repositories: Arc<Vec<ScopedRepository>>,
     members: Vec<Member>,
     found: Vec<CollectionItem>,
     discovered: u64,
@@ -45,7 +45,7 @@ impl<'a> Discovery<'a> {
             selection: Selection::new(&host.config),
             ids: HashSet::new(),
             names: Names::default(),
-            repositories: Vec::new(),
+            repositories: Arc::default(),
             members: Vec::new(),
             found: Vec::new(),
             discovered: 0,
@@ -87,7 +87,7 @@ impl<'a> Discovery<'a> {
                     ..Member::new(MEMBER, Arc::clone(&scoped.subject))
                 });
                 if left_out.is_none() {
-                    self.repositories.push(scoped);
+                    Arc::make_mut(&mut self.repositories).push(scoped);
                 }
             }
             Err(problem) => undiscovered(self.host, &mut self.found, &problem),
@@ -101,6 +101,16 @@ impl<'a> Discovery<'a> {
         let full_name = repositories::full_name(&self.host.config.org, repository);
         let name = full_name.as_deref().and_then(|full_name| full_name.split_once('/'));
         name.is_some_and(|(_, name)| self.names.repositories.contains(&name.to_ascii_lowercase()))
+    }
+
+    /// Sorts the repositories, after every readable page was added.
+    pub(super) fn sort(&mut self) {
+        Arc::make_mut(&mut self.repositories).sort_by(|a, b| a.target().name.cmp(b.target().name));
+    }
+
+    /// The repositories in scope.
+    pub(super) fn repositories(&self) -> Arc<Vec<ScopedRepository>> {
+        Arc::clone(&self.repositories)
     }
 
     /// How many repositories the pages list.
@@ -118,13 +128,11 @@ impl<'a> Discovery<'a> {
         if same_public && self.discovered == total { Compared::Agrees } else { Compared::Differs }
     }
 
-    /// The population, after every readable page was added.
+    /// The population, after every readable page was added and sorted.
     pub(super) fn end(self, listing: &RepositoryListing, counts: &RepositoryCounts) -> Population {
         let compared = self.compared(counts);
-        let Discovery {
-            host, selection, mut repositories, mut members, mut found, discovered, repeated, ..
-        } = self;
-        repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
+        let Discovery { host, selection, repositories, mut members, mut found, discovered, repeated, .. } =
+            self;
         members.sort_by(|a, b| a.name.cmp(&b.name));
         found.extend(excluded_nothing(host, &selection.exclusion));
         for (page, problem) in &listing.problems {
