@@ -72,7 +72,7 @@ async fn repositories<'a>(
             Found::Listed(listing) => {
                 trial.during(observed.keep(ready, preflight)).await;
                 host.shared.restart();
-                Found::Listed(trial.during(listing.again()).await)
+                Found::Listed(Box::new(trial.during(listing.again()).await))
             }
         };
     };

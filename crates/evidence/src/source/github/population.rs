@@ -44,7 +44,7 @@ pub(super) enum Found<'a> {
     /// Those that the configuration names.
     Known(Population),
     /// Those that discovery lists, before the list is compared with the host's own count.
-    Listed(Listing<'a>),
+    Listed(Box<Listing<'a>>),
 }
 
 /// The repositories in scope: the configured ones, or those that discovery lists.
@@ -76,7 +76,9 @@ pub(super) async fn find<'a>(host: &'a Host, preflight: &Preflight) -> Found<'a>
         }
         Repositories::All => {
             let counts = host.organization.counts.clone();
-            Found::Listed(Listing::read(host, preflight.first_page(host), counts, Vec::new(), 0).await)
+            Found::Listed(Box::new(
+                Listing::read(host, preflight.first_page(host), counts, Vec::new(), 0).await,
+            ))
         }
     }
 }
