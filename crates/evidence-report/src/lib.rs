@@ -28,12 +28,15 @@ pub use period::period;
 pub const VIEWS: [&str; 7] =
     [README, ARTIFACTS_CSV, CHECKS_CSV, EVENTS_CSV, OBSERVATIONS_CSV, POPULATION_CSV, REPORT];
 
+/// The auditor's file of bundles that name criteria without evidence.
+pub use evidence_bundle::path::CRITERIA_CSV;
+
 /// Whether the file with this path is one of the auditor's files.
 pub fn is_view(path: &str) -> bool {
-    VIEWS.contains(&path)
+    VIEWS.contains(&path) || path == CRITERIA_CSV
 }
 
-/// Writes the auditor's file with this path, one of [`VIEWS`].
+/// Writes the auditor's file with this path, one of [`VIEWS`] or [`CRITERIA_CSV`].
 ///
 /// # Errors
 /// Fails if a document cannot be read or `out` cannot be written, with [`io::ErrorKind::InvalidData`] and [`Unknown`]
@@ -43,6 +46,7 @@ pub fn write(path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::
         README => readme::write(documents, out),
         ARTIFACTS_CSV => table::artifacts(documents, out),
         CHECKS_CSV => table::checks(documents, out),
+        CRITERIA_CSV => table::criteria(documents, out),
         EVENTS_CSV => table::events(documents, out),
         OBSERVATIONS_CSV => table::observations(documents, out),
         POPULATION_CSV => table::population(documents, out),

@@ -1,6 +1,7 @@
 //! The tables for spreadsheets. Every row names its organization and bundle, so that a copied row keeps its origin.
 
 mod begin;
+mod criteria;
 mod events;
 mod observations;
 mod requests;
@@ -17,6 +18,7 @@ use self::begin::{ORIGIN, Origin, mark};
 use self::requests::Requests;
 use crate::documents::{Documents, rows, unknown, waivers};
 
+pub(crate) use self::criteria::criteria;
 pub(crate) use self::events::events;
 pub(crate) use self::observations::observations;
 

@@ -7,6 +7,7 @@ use evidence_view::history::Day;
 
 use crate::exit::Exit;
 use crate::source::github::names::EXAMPLE_ORGANIZATION;
+use evidence_rules::framework::IDS;
 
 /// What decides which keys are trusted.
 macro_rules! trust_help {
@@ -529,6 +530,9 @@ pub struct InitArgs {
     /// The organization on the code host.
     #[arg(long, value_name = "ORGANIZATION", default_value = EXAMPLE_ORGANIZATION)]
     pub org: String,
+    /// The compliance framework. With `tsc_2017`, the configuration asks for every control that the sources serve.
+    #[arg(long, value_name = "FRAMEWORK", default_value = "soc2_type1", value_parser = clap::builder::PossibleValuesParser::new(IDS))]
+    pub framework: String,
     /// Generate a key pair as well.
     #[arg(long)]
     pub generate_keys: bool,

@@ -31,7 +31,7 @@ use self::questions::{Parts, Question};
 use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, head, waivers, whole};
-use crate::origin::{PROJECT, purpose};
+use crate::origin::{CRITERIA, PROJECT, purpose};
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
 #[derive(Template)]
@@ -52,6 +52,10 @@ struct Page {
     reconciled: String,
     settings: Vec<SettingsPart>,
     rules: Vec<RulePart>,
+    /// The criteria without evidence, and the rules that were taken in or left out: names and values.
+    choice: Vec<(&'static str, String)>,
+    /// Whether the controls are the tool's own, and not the criteria of the framework.
+    own_identifiers: bool,
     /// Whether some groups of checks list only their first rows.
     shortened: bool,
     /// How many controls the page has no room for.
@@ -164,6 +168,8 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let mut room = Room::new(room::SETTINGS);
     let title = Title::new(&manifest, &run, &mut room);
     let (rules, more_rules) = settings::rules(&scope, &sections, &mut room);
+    let choice = settings::choice(&scope);
+    let own_identifiers = scope.framework != CRITERIA;
     let reconciled = observations.reconciled(&run.sources);
     let population = Population::read(documents, run.sources)?;
     let (settings, more_settings) = settings::sources(scope, &mut room);
@@ -184,6 +190,8 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         more_controls: sections.more_controls(),
         more_settings: more_settings.saturating_add(more_rules),
         rules,
+        choice,
+        own_identifiers,
         population,
         settings,
         missing,
