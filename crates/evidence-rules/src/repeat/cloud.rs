@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use super::facts::Artifact;
 use super::group::{Judged, Row};
-use crate::cloud::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, TRAIL_STATUS};
+use crate::cloud::artifact::{AUDIT_TRAILS, DISK_ENCRYPTION, EVENT_SELECTORS, TRAIL_STATUS};
+use crate::cloud::credentials::Credentials;
+use crate::cloud::disk_encryption::DiskRegions;
 use crate::cloud::record::{AuditTrailsRecord, Trail};
 use crate::cloud::retention::Retention;
+use crate::cloud::trail::integrity::{self, Integrity};
 use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
-use crate::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, password};
+use crate::cloud::{
+    AUDIT_TRAIL, LOG_RETENTION, OF_CREDENTIALS, OF_DISK_ENCRYPTION, OF_ROOT_ACCOUNT, PASSWORD_POLICY,
+    TRAIL_INTEGRITY, password,
+};
 use crate::inspection::{Judgement, Shown};
-use crate::rule::{Reason, Settings, Verdict, reason};
+use crate::rule::{Reason, Settings, Verdict, judged as judged_rules, reason};
 
 /// What follows from the rows of one group; `None` if a row that must be there is not.
 pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
@@ -28,11 +34,26 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
             .map(|verdict| first.judged(&PASSWORD_POLICY, verdict))
             .into_iter()
             .collect(),
+        Some(Artifact::RootAccount(record)) => first.judged_by(OF_ROOT_ACCOUNT, &**record, settings),
+        Some(Artifact::CredentialReport(report)) => {
+            let at = delivery::read_judged_at(&first.facts)?;
+            let credentials = Credentials { report: (**report).clone(), at };
+            first.judged_by(OF_CREDENTIALS, &credentials, settings)
+        }
+        _ if *first.kind == DISK_ENCRYPTION && !is_unopened(first) => {
+            let (account, _) = first.subject.split_once('/')?;
+            let facts = disks(rows);
+            let verdicts = judged_rules(OF_DISK_ENCRYPTION, &facts, settings);
+            let judgement = |(rule, verdict)| Judgement { rule, subject: Arc::from(account), verdict };
+            verdicts.map(judgement).collect()
+        }
         // Of an account that could not be opened nothing was asked, and without a region nothing was read.
         _ if *first.kind == AUDIT_TRAILS && rows.iter().any(|row| gap(row).is_none()) => {
             let (account, _) = first.subject.split_once('/').unwrap_or((&first.subject, ""));
-            let (subject, verdict) = (Arc::from(account), trails(rows)?.judge());
-            vec![Judgement { rule: &AUDIT_TRAIL, subject, verdict }]
+            let (subject, trails) = (Arc::<str>::from(account), trails(rows)?);
+            let judgement = |rule, verdict| Judgement { rule, subject: Arc::clone(&subject), verdict };
+            let protection = integrity::judge(&trails);
+            vec![judgement(&AUDIT_TRAIL, trails.judge()), judgement(&TRAIL_INTEGRITY, protection)]
         }
         _ => Vec::new(),
     };
@@ -42,6 +63,19 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
 /// Whether the row stands for the trails of an account that could not be opened.
 pub(super) fn is_unopened(row: &Row) -> bool {
     !matches!(row.shown(), Shown::Artifact | Shown::Excluded(_)) && !row.subject.contains('/')
+}
+
+/// What the regions show of their disks, or why they were not read.
+fn disks(rows: &[Row]) -> DiskRegions {
+    let of = |row: &Row| {
+        let (_, region) = row.subject.split_once('/').unwrap_or_default();
+        let read = match (&row.artifact, gap(row)) {
+            (Some(Artifact::DiskEncryption(settings)), _) => Ok((**settings).clone()),
+            (_, reason) => Err(reason.unwrap_or(&reason::NO_EVIDENCE)),
+        };
+        (region.to_string(), read)
+    };
+    DiskRegions(rows.iter().map(of).collect())
 }
 
 fn policy(rows: &[Row], settings: &Settings) -> Option<Verdict> {
@@ -113,6 +147,7 @@ fn of_trail<'a>(trail: &Trail, rows: &mut impl Iterator<Item = &'a Row>) -> Opti
         covers_all_regions: Criterion::all_regions(&trail.is_multi_region_trail),
         delivers: Criterion::Met(String::new()),
         records: Criterion::Met(String::new()),
+        integrity: Integrity::of(trail),
     };
     let status =
         rows.next().filter(|row| *row.kind == TRAIL_STATUS && !row.facts.contains_key(delivery::REGION))?;

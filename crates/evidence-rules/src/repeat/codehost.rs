@@ -9,14 +9,15 @@ use evidence_bundle::document::Outcome;
 use super::facts::Artifact;
 use super::group::{JudgeContext, Judged, Row};
 use crate::codehost::artifact::{
-    BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET,
+    BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET, SECURITY,
 };
 use crate::codehost::branch_protection::{
     self, BranchFacts, Classic, RULESET_ID, Rules, Unread, wants_rules,
 };
 use crate::codehost::codeowners::CodeOwners;
 use crate::codehost::reason::{ARCHIVED, EMPTY_REPOSITORY, REPOSITORY_DISABLED};
-use crate::codehost::{CODEOWNERS_DEFAULT_RULE, OF_BRANCH, OF_ORGANIZATION, default_owners};
+use crate::codehost::security::SecurityFacts;
+use crate::codehost::{CODEOWNERS_DEFAULT_RULE, OF_BRANCH, OF_ORGANIZATION, OF_SECURITY, default_owners};
 use crate::rule::{Reason, Status, Verdict, reason};
 
 /// The branch that is checked if the configuration names none.
@@ -45,6 +46,12 @@ pub(super) fn judged(rows: &[Row], around: JudgeContext<'_>) -> Option<Judged> {
         Vec::new()
     } else if *first.kind == PROTECTION {
         first.judged_by(OF_BRANCH, &branch(rows, around)?, around.rules)
+    } else if let Some(Artifact::Security(record)) = &first.artifact {
+        let facts = SecurityFacts { record: (**record).clone(), unread: rows.len() > 1 };
+        first.judged_by(OF_SECURITY, &facts, around.rules)
+    } else if *first.kind == SECURITY && first.outcome == Outcome::Excluded {
+        let unknown = || Verdict::unknown(&reason::EXCLUDED_BY_POLICY, "");
+        OF_SECURITY.iter().map(|judge| first.judged(judge.rule, unknown())).collect()
     } else if *first.kind == CODEOWNERS {
         owners(rows, around)?
             .map(|verdict| first.judged(&CODEOWNERS_DEFAULT_RULE, verdict))

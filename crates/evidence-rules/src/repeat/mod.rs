@@ -30,6 +30,7 @@ pub use self::again::{Again, Rejudged, rejudge};
 use self::facts::Artifact;
 use self::group::{JudgeContext, Judged, Row, SourceSettings};
 use self::kept::{Kept, KeptChecks, hash};
+use crate::framework::Framework;
 use crate::inspection::{Conclusion, Facts, Judgement as Verdicts, Shown, conclude, withheld};
 use crate::rule::{Rule, Settings, reason};
 use crate::{SOURCES, reason_of, rule_of};
@@ -310,6 +311,7 @@ impl Repetition {
 
     fn scope(&mut self, scope: &ScopeRecord) {
         (self.sources, self.rules) = (scope.sources.clone(), scope.rules.clone());
+        self.filed(scope);
         for record in self.rules.clone() {
             let Some(rule) = rule_of(&record.code) else { continue };
             if rule.version != record.version {
@@ -324,6 +326,22 @@ impl Repetition {
                 let detail = format!("{} expects something else: {expected}", rule.code);
                 self.problem(Refusal::JudgementDiffers, detail);
             }
+        }
+    }
+
+    /// The criteria without evidence must be those of the framework's table, if the same version of the tool wrote them.
+    fn filed(&mut self, scope: &ScopeRecord) {
+        let known = Framework::from_id(&scope.framework);
+        let Some(framework) = known.filter(|_| scope.tool.version == env!("CARGO_PKG_VERSION")) else {
+            return;
+        };
+        let rules: Vec<&Rule> = scope.rules.iter().filter_map(|rule| rule_of(&rule.code)).collect();
+        if rules.len() != scope.rules.len() {
+            return;
+        }
+        if framework.without_evidence(&rules) != scope.criteria_without_evidence {
+            let detail = "the criteria without evidence are not those of the applied rules".to_owned();
+            self.problem(Refusal::JudgementDiffers, detail);
         }
     }
 

@@ -35,7 +35,7 @@ pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 const CHAINED: u32 = 3_600;
 
 /// The controls this source can serve.
-pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
+pub(super) static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 /// `sources.cloud`
 #[derive(Debug, Clone)]
@@ -129,7 +129,9 @@ pub(super) struct CredentialVariables {
 impl CloudConfig {
     /// Whether any required rule reads regions.
     pub(super) fn wants_regions(&self) -> bool {
-        self.wants(&rules::AUDIT_TRAIL) || self.wants(&rules::LOG_RETENTION)
+        let regional =
+            [&rules::artifact::AUDIT_TRAILS, &rules::artifact::LOG_GROUPS, &rules::artifact::DISK_ENCRYPTION];
+        regional.into_iter().any(|kind| self.collects(kind))
     }
 }
 

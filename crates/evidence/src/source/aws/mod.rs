@@ -127,6 +127,10 @@ impl Session for CloudSession {
         NAME
     }
 
+    fn rules(&self) -> &[&'static Rule] {
+        &self.config.rules
+    }
+
     fn organization(&self) -> &str {
         &self.caller.account
     }

@@ -4,7 +4,10 @@ use url::Url;
 
 use super::host::endpoint::{Partition, Region};
 use crate::source::place::{Place, Remedy};
-use evidence_rules::cloud::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, trail};
+use evidence_rules::cloud::{
+    ACCESS_KEY_AGE, AUDIT_TRAIL, DISK_ENCRYPTION_DEFAULT, LOG_RETENTION, PASSWORD_POLICY, ROOT_KEYS,
+    ROOT_MFA, TRAIL_INTEGRITY, UNUSED_CREDENTIALS, USER_MFA, trail,
+};
 use evidence_rules::rule::Reason;
 
 /// The reasons that a new trail removes.
@@ -24,8 +27,15 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
     if place.rule == PASSWORD_POLICY.code {
         // The policy belongs to the account: its page has no region.
         Some(format!("{console}/iam/home#/account_settings"))
-    } else if place.rule == AUDIT_TRAIL.code {
+    } else if [ROOT_MFA.code, ROOT_KEYS.code].contains(&place.rule) {
+        // The page that the root user itself sees.
+        Some(format!("{console}/iam/home#/security_credentials"))
+    } else if [USER_MFA.code, ACCESS_KEY_AGE.code, UNUSED_CREDENTIALS.code].contains(&place.rule) {
+        Some(format!("{console}/iam/home#/users"))
+    } else if [AUDIT_TRAIL.code, TRAIL_INTEGRITY.code].contains(&place.rule) {
         Some(format!("{console}/cloudtrailv2/home{query}#/trails"))
+    } else if place.rule == DISK_ENCRYPTION_DEFAULT.code {
+        Some(format!("{console}/ec2/home{query}#Settings:tab=dataProtectionAndSecurity"))
     } else if place.rule == LOG_RETENTION.code {
         Some(format!("{console}/cloudwatch/home{query}#logsV2:log-groups"))
     } else {
@@ -101,6 +111,24 @@ mod tests {
                 Some("https://console.amazonaws-us-gov.com/cloudtrailv2/home?region=us-gov-east-1#/trails"),
             ),
             ("https://sts.us-east-1.amazonaws.com", "audit-trail", "123456789012/us-iso-east-1", None),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "root-keys",
+                "123456789012",
+                Some("https://console.aws.amazon.com/iam/home#/security_credentials"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "unused-credentials",
+                "123456789012",
+                Some("https://console.aws.amazon.com/iam/home#/users"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "trail-integrity",
+                "123456789012",
+                Some(&*format!("{trails}?region=us-east-1#/trails")),
+            ),
             ("https://sts.us-east-1.amazonaws.com", "made-up", "123456789012", None),
         ] {
             assert_eq!(page(&Place { api_url, rule, subject }).as_deref(), expected, "{rule} {subject}");
