@@ -218,6 +218,15 @@ pub fn says_disabled(refused: &Refused) -> bool {
     text.trim_end_matches('.').eq_ignore_ascii_case(DISABLED)
 }
 
+/// Whether a refusal is the host's word that the repository's vulnerability alerts are off. A plain "Not Found" is not: the
+/// host says that to those who may not see the setting.
+pub fn says_alerts_off(refused: &Refused) -> bool {
+    let text = refused.message.as_deref().unwrap_or_default().trim();
+    refused.class == Class::NotFound
+        && refused.meta.redirected_to.is_none()
+        && text.trim_end_matches('.').eq_ignore_ascii_case("Vulnerability alerts are disabled")
+}
+
 /// Interprets a refusal. Without a known message, its class decides.
 pub fn meaning(refused: &Refused) -> RefusalMeaning {
     let text = refused.message.as_deref().unwrap_or_default().trim();

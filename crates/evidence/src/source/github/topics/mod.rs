@@ -8,6 +8,7 @@
 pub(crate) mod branch_protection;
 pub(crate) mod codeowners;
 pub(crate) mod organization;
+mod security;
 
 use self::branch_protection::{branch, classic, rules, ruleset};
 use self::codeowners::errors;
@@ -21,7 +22,8 @@ use crate::source::endpoint::{Endpoint, endpoint};
 use crate::source::{CollectionItem, Source as _};
 
 /// Every topic, in the order of the collection.
-static TOPICS: &[&Topic] = &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC];
+static TOPICS: &[&Topic] =
+    &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC, &security::TOPIC];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
@@ -43,6 +45,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(PLACES[0].directory, nothing),
     endpoint!(PLACES[2].directory, nothing),
     endpoint!(account::USER, nothing),
+    endpoint!(security::VULNERABILITY_ALERTS, nothing),
 ];
 
 /// An answer without a meaning of its own.
