@@ -11,7 +11,7 @@ use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Source;
 use evidence_rules::altcloud as rules;
-use evidence_rules::rule::Rule;
+use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -27,7 +27,7 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 };
 
 /// The controls this source can serve.
-static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
+static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 /// `sources.altcloud`
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub struct AltCloudConfig {
     pub domains: Vec<String>,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
+    /// The numbers that the rules judge by.
+    pub rule_settings: Settings,
     /// `timeout_seconds` of one request.
     pub timeout: Duration,
     /// `api_url`: base of the API, https (or loopback), no trailing slash.
@@ -122,6 +124,7 @@ pub(super) fn decode(
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
     Some(Arc::new(AltCloudConfig {
+        rule_settings: applied.settings.clone(),
         credentials_env: credentials_env?.value,
         customer_id: customer_id?,
         admin_email: admin_email?,

@@ -1,7 +1,7 @@
 //! The pages of the admin console.
 
 use crate::source::place::Place;
-use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_rules::altcloud::{ADMINISTRATORS, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 
 /// The page of a setting: the same for every customer, because the console shows that of the signed-in administrator.
 pub(super) fn page(place: &Place<'_>) -> Option<String> {
@@ -9,6 +9,7 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
         (&TWO_STEP_VERIFICATION, "security/2sv"),
         (&ADMINISTRATORS, "roles"),
         (&USER_LIFECYCLE_LOG, "sc/investigation"),
+        (&INACTIVE_USERS, "users"),
     ];
     let (_, page) = pages.into_iter().find(|(rule, _)| rule.code == place.rule)?;
     Some(format!("https://admin.google.com/ac/{page}"))

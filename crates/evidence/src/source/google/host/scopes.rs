@@ -2,7 +2,7 @@
 //!
 //! Every scope ends in `readonly`.
 
-use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_rules::altcloud::{ADMINISTRATORS, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use evidence_rules::rule::Rule;
 
 /// A scope delegated to the service account.
@@ -69,7 +69,7 @@ impl OAuthScope {
     /// Whether `rule` needs the scope.
     fn serves(self, rule: &Rule) -> bool {
         match self {
-            OAuthScope::Users => *rule == TWO_STEP_VERIFICATION || *rule == ADMINISTRATORS,
+            OAuthScope::Users => [&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &INACTIVE_USERS].contains(&rule),
             OAuthScope::Roles => *rule == ADMINISTRATORS,
             OAuthScope::Reports => *rule == USER_LIFECYCLE_LOG,
         }
@@ -98,9 +98,10 @@ mod tests {
 
     #[test]
     fn only_what_the_rules_need_is_asked_for_and_nothing_that_writes() {
-        let table: [(&[&Rule], &[OAuthScope]); 5] = [
+        let table: [(&[&Rule], &[OAuthScope]); 6] = [
             (&[], &[]),
             (&[&TWO_STEP_VERIFICATION], &[OAuthScope::Users]),
+            (&[&INACTIVE_USERS], &[OAuthScope::Users]),
             (&[&ADMINISTRATORS], &[OAuthScope::Users, OAuthScope::Roles]),
             (&[&USER_LIFECYCLE_LOG], &[OAuthScope::Reports]),
             (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], OAuthScope::ALL),
