@@ -3,6 +3,8 @@
 //! One line per file, `<64 lower-case hex digits><two spaces><path>` and a line feed, in the order of the archive, so
 //! that `sha256sum -c` reads it too. Parsing accepts exactly what rendering writes. Nothing here hashes a file.
 
+use evidence_text::saturating_u32;
+
 use crate::path::{self, Collision, PathError};
 
 const DIGITS: usize = 64;
@@ -126,7 +128,7 @@ impl ChecksumList {
             }
             check_line(line.as_bytes()).map_err(|source| ListError::Line { line: index + 1, source })?;
             starts.push(offset);
-            offset = offset.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
+            offset = offset.saturating_add(saturating_u32(line.len()));
         }
         let list = ChecksumList { text, starts };
         list.check_paths()?;

@@ -6,6 +6,8 @@
 
 use std::io::{self, Write};
 
+use evidence_text::saturating_u32;
+use sha2::digest::Update;
 use sha2::{Digest as _, Sha512};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{Algorithm, HashAlg, LineEnding, Signature, SshSig};
@@ -36,9 +38,15 @@ impl ArchiveDigest {
     }
 }
 
+impl Update for ArchiveDigest {
+    fn update(&mut self, bytes: &[u8]) {
+        Update::update(&mut self.0, bytes);
+    }
+}
+
 impl Write for ArchiveDigest {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
+        self.update(bytes);
         Ok(bytes.len())
     }
 
@@ -58,7 +66,7 @@ fn signed(digest: &[u8]) -> Vec<u8> {
     let mut blob = b"SSHSIG".to_vec();
     // The empty field is reserved.
     for text in [NAMESPACE.as_bytes(), b"", b"sha512", digest] {
-        blob.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
+        blob.extend_from_slice(&saturating_u32(text.len()).to_be_bytes());
         blob.extend_from_slice(text);
     }
     blob

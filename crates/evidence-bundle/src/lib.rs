@@ -10,6 +10,7 @@ pub mod checksums;
 pub mod detached;
 pub mod document;
 mod gzip;
+pub mod hashing;
 mod header;
 pub mod json;
 pub mod key;

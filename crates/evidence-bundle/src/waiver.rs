@@ -7,6 +7,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use evidence_text::{saturating_u32, saturating_u64};
+
 use crate::document::{Counts, Status, WaiverMatch, WaiverRecord, WaiverState, WaiversSummary};
 use crate::time;
 
@@ -131,8 +133,7 @@ impl Checks {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
-        let (number, text): (_, Arc<str>) =
-            (u32::try_from(self.texts.len()).unwrap_or(u32::MAX), text.into());
+        let (number, text): (_, Arc<str>) = (saturating_u32(self.texts.len()), text.into());
         self.numbers.insert(Arc::clone(&text), number);
         self.texts.push(text);
         number
@@ -140,7 +141,7 @@ impl Checks {
 
     /// Prepares the search.
     pub fn sorted(self) -> SortedChecks {
-        let mut order: Vec<u32> = (0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX)).collect();
+        let mut order: Vec<u32> = (0..saturating_u32(self.rows.len())).collect();
         order.sort_by(|left, right| match (self.row(*left), self.row(*right)) {
             (Some(left), Some(right)) => left
                 .rule
@@ -192,7 +193,7 @@ impl SortedChecks {
     /// How many checks failed.
     pub fn failed(&self) -> u64 {
         let failed = self.checks.rows.iter().filter(|row| row.status == Status::Fail).count();
-        u64::try_from(failed).unwrap_or(u64::MAX)
+        saturating_u64(failed)
     }
 
     /// The numbers of the checks that a waiver names, ascending.
@@ -304,7 +305,7 @@ impl<'a> Applying<'a> {
         } else {
             WaiverState::NotMatched
         };
-        let accepts = u64::try_from(failures.len()).unwrap_or(u64::MAX);
+        let accepts = saturating_u64(failures.len());
         let mut twice = None;
         if state == WaiverState::Applied {
             for failure in failures {
@@ -328,7 +329,7 @@ impl<'a> Applying<'a> {
     /// How many failures there are, with a waiver and without.
     pub fn summary(&self) -> WaiversSummary {
         let failed = self.checks.failed();
-        let failed_waived = u64::try_from(self.accepted.len()).unwrap_or(u64::MAX);
+        let failed_waived = saturating_u64(self.accepted.len());
         WaiversSummary { failed, failed_waived, failed_unwaived: failed.saturating_sub(failed_waived) }
     }
 }

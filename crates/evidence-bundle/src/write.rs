@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 
+use evidence_text::{saturating_i64, saturating_u64};
 use sha2::{Digest as _, Sha256};
 
 use crate::checksums::{self, ChecksumList, ListError, Row};
@@ -158,7 +159,7 @@ pub struct SignedBundle<E = Entry> {
 impl<E: AsRef<Entry>> SignedBundle<E> {
     /// The time of every entry, in Unix seconds.
     pub fn created_at(&self) -> i64 {
-        i64::try_from(self.created_at).unwrap_or(i64::MAX)
+        saturating_i64(self.created_at)
     }
 
     /// The exact bytes of `checksums.sha256`.
@@ -232,7 +233,7 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
     }
 
     fn write_small(&self, out: &mut impl Write, path: &str, contents: &[u8]) -> Result<(), WriteError> {
-        let size = u64::try_from(contents.len()).unwrap_or(u64::MAX);
+        let size = saturating_u64(contents.len());
         self.write_header(out, path, size)?;
         out.write_all(contents)?;
         write_padding(out, size)
@@ -253,7 +254,7 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
             actual,
             limit,
             largest: largest.collect(),
-            documents: u64::try_from(documents.len()).unwrap_or(u64::MAX),
+            documents: saturating_u64(documents.len()),
             documents_bytes: documents.iter().map(|entry| entry.size).fold(0, u64::saturating_add),
         }
     }
@@ -305,7 +306,7 @@ struct Counter<W> {
 
 impl<W: Write> Write for Counter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.written = self.written.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.written = self.written.saturating_add(saturating_u64(bytes.len()));
         if self.written <= self.limit {
             self.out.write_all(bytes)?;
         }

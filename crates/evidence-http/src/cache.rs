@@ -22,6 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evidence_screen::{Confidence, Screen};
+use evidence_text::saturating_u64;
 use jiff::Timestamp;
 use ring::hmac;
 
@@ -194,7 +195,7 @@ impl Cache {
     pub fn count(&self, kind: u8) -> u64 {
         let state = self.lock();
         let counted = state.slots.values().filter(|slot| slot.kind == kind && slot.tagged).count();
-        u64::try_from(counted).unwrap_or(u64::MAX)
+        saturating_u64(counted)
     }
 
     /// How many answers of this kind would be taken over from the run that is resumed.
@@ -203,7 +204,7 @@ impl Cache {
         let counted = state.slots.values().filter(|slot| {
             self.resumes && slot.resumable && slot.kind == kind && state.is_of_unfinished(slot, now)
         });
-        u64::try_from(counted.count()).unwrap_or(u64::MAX)
+        saturating_u64(counted.count())
     }
 
     /// When the resumed run began; `None` if there is nothing to resume.

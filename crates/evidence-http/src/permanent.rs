@@ -10,6 +10,7 @@ use std::io;
 use std::time::Duration;
 
 use evidence_os::place;
+use evidence_text::saturating_i64;
 use jiff::Timestamp;
 use rustls::{AlertDescription, CertificateError};
 use url::Url;
@@ -334,7 +335,7 @@ fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, PermanentFailur
 
 fn of_certificate(error: &CertificateError, whose: &str) -> (String, PermanentFailure) {
     let at = |time: rustls::pki_types::UnixTime| {
-        let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+        let seconds = saturating_i64(time.as_secs());
         Timestamp::from_second(seconds).map(|time| time.to_string()).unwrap_or_default()
     };
     match error {

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use evidence_text::saturating_u64;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 
@@ -197,7 +198,7 @@ fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Ke
 
 /// A file's bytes, if they are complete: raw bytes have no form that shows a missing part.
 fn whole(bytes: Vec<u8>, size: Option<u64>) -> Result<Vec<u8>, ParseError> {
-    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let length = saturating_u64(bytes.len());
     match size.filter(|size| *size != length) {
         Some(size) => Err(ParseError::Broken(format!("{length} bytes, but the host reported {size}"))),
         None => Ok(bytes),

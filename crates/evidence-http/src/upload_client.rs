@@ -32,6 +32,14 @@ impl UploadRequest {
         UploadRequest(Request { method: Method::Post, ..request })
     }
 
+    /// A POST of a short text. Its label is fixed: an address that notes are sent to is often a secret.
+    pub fn note(url: Url, text: String) -> UploadRequest {
+        UploadRequest(Request {
+            order: true,
+            ..Request::post(url, "notification", "text/plain; charset=utf-8", text.into_bytes())
+        })
+    }
+
     /// A POST of a file to keep, with its digest.
     pub fn upload(url: Url, media_type: &'static str, upload: &UploadFile) -> UploadRequest {
         let UploadRequest(mut request) = UploadRequest::command(url);

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use evidence_text::saturating_u64;
 use zeroize::Zeroizing;
 
 use crate::system;
@@ -30,7 +31,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<(Zeroizing<Vec<u8>>, File)> {
     let capacity = file.metadata()?.len().min(limit).saturating_add(1);
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(capacity).unwrap_or_default()));
     (&file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+    if saturating_u64(bytes.len()) > limit {
         let text = format!("it is larger than {limit} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::os::windows::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use evidence_text::saturating_u64;
 use tempfile::NamedTempFile;
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 use winapi_util::file::{information, typ};
@@ -52,7 +53,7 @@ pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io
 }
 
 fn after(offset: u64, step: usize) -> u64 {
-    offset.saturating_add(u64::try_from(step).unwrap_or(u64::MAX))
+    offset.saturating_add(saturating_u64(step))
 }
 
 pub(crate) fn mode(options: &mut OpenOptions, _readers: Readers) -> &mut OpenOptions {

@@ -9,6 +9,7 @@ use ipnet::IpNet;
 
 use crate::role::Role;
 use crate::server::host::host_name;
+use crate::time::Time;
 use crate::verify::LIMITS;
 
 /// A private place where evidence bundles arrive, are verified, never change, and can be fetched.
@@ -69,6 +70,25 @@ pub enum Command {
         /// Number of records
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
+    },
+    /// Show how fresh the evidence of each organization is; exit code 1 if a bundle is overdue
+    Status {
+        /// Print JSON, as `GET /api/v1/status` answers
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check every stored byte against digest and signature, rows without blobs and blobs without rows; exit code 1 if
+    /// anything is damaged
+    Check {
+        /// Check everything; an interrupted check goes on where it ended
+        #[arg(long, required = true)]
+        all: bool,
+        /// Begin anew instead
+        #[arg(long)]
+        restart: bool,
+        /// Read at most this many megabytes a second
+        #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        pace: Option<u64>,
     },
     /// Ask the server on this machine whether it runs, for health checks of containers
     Health(ListenArgs),
@@ -138,6 +158,12 @@ pub struct ServeArgs {
     /// Believe the clock although it is more than a day ahead of the last recorded time: deletions are possible again
     #[arg(long)]
     pub accept_clock: bool,
+    /// Check everything that is stored when the last check is this many days old; 0 for never
+    #[arg(long, value_name = "DAYS", default_value_t = 7, value_parser = clap::value_parser!(u32).range(..=3_650))]
+    pub check_every: u32,
+    /// Megabytes a second that this check reads at most
+    #[arg(long, value_name = "MB", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub check_pace: u64,
     /// Open connections to the database
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,
@@ -161,6 +187,23 @@ pub enum OrganizationCommand {
         /// Its short name: a-z 0-9 -
         #[arg(long)]
         slug: String,
+        /// Hours after which the next bundle is expected; later, the organization is late
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8_784))]
+        expect_hours: Option<u32>,
+    },
+    /// Change an organization
+    Update {
+        /// Its short name
+        slug: String,
+        /// Its new name
+        #[arg(long)]
+        name: Option<String>,
+        /// Hours after which the next bundle is expected; later, the organization is late
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8_784))]
+        expect_hours: Option<u32>,
+        /// Expect nothing
+        #[arg(long, conflicts_with = "expect_hours")]
+        expect_nothing: bool,
     },
     /// List all organizations
     List,
@@ -180,6 +223,9 @@ pub enum KeyCommand {
         /// Its name
         #[arg(long, default_value = "created on the command line")]
         name: String,
+        /// End the key after this many days; it never ends by default
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        expires: Option<u32>,
     },
     /// Revoke a key; takes effect immediately
     Revoke {
@@ -189,7 +235,7 @@ pub enum KeyCommand {
         /// The name or the prefix (evp_...) of the key
         key: String,
     },
-    /// List the keys of an organization
+    /// List the keys of an organization, with their ends and last uses
     List {
         /// The short name of the organization
         #[arg(long)]
@@ -208,7 +254,101 @@ pub enum TrustCommand {
         /// Its name; the name of the file by default
         #[arg(long)]
         name: Option<String>,
+        /// Count it only for bundles that are received from this day or time on (UTC)
+        #[arg(long, value_name = "TIME", value_parser = when)]
+        valid_from: Option<When>,
+        /// Count it only for bundles that are received until the end of this day, or until this time (UTC)
+        #[arg(long, value_name = "TIME", value_parser = when)]
+        valid_until: Option<When>,
         /// The file with the public key, PEM or OpenSSH
         file: PathBuf,
     },
+    /// Change when a key counts: bundles that were received in that time stay verified
+    Update {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// The first day or time of receipt (UTC), or `none`
+        #[arg(long, value_name = "TIME", value_parser = end)]
+        valid_from: Option<End>,
+        /// The last day or time of receipt (UTC), or `none`
+        #[arg(long, value_name = "TIME", value_parser = end, required_unless_present = "valid_from")]
+        valid_until: Option<End>,
+        /// The id, the OpenSSH fingerprint or the name of the key
+        key: String,
+    },
+    /// Revoke a key: bundles that were received since then no longer verify
+    Revoke {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// The first day or time of receipt (UTC) at which it does not count
+        #[arg(long, value_name = "TIME", value_parser = when)]
+        since: When,
+        /// Why, for the audit log and for those who verify
+        #[arg(long)]
+        reason: String,
+        /// The id, the OpenSSH fingerprint or the name of the key
+        key: String,
+    },
+    /// List the trusted keys of an organization, and when they count
+    List {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+    },
+    /// Remove a key that was added by mistake: no bundle that it signed verifies any longer. To rotate a key, use `update`
+    Remove {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// The id, the OpenSSH fingerprint or the name of the key
+        key: String,
+    },
+}
+
+/// A day or a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct When {
+    /// Its first millisecond.
+    pub first: Time,
+    /// Its last second: that of a day is before midnight.
+    pub last: Time,
+}
+
+/// A day, a time, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End(pub Option<When>);
+
+/// Parses a day or a time.
+fn when(text: &str) -> Result<When, String> {
+    if let Some(time) = Time::parse(text) {
+        return Ok(When { first: time, last: time });
+    }
+    let day = Time::parse(&format!("{text}T00:00:00Z")).filter(|_| text.len() == 10);
+    day.map(|first| When { first, last: Time(first.plus_days(1).0.saturating_sub(1_000)) })
+        .ok_or_else(|| "write a day as 2026-11-20, or a time as 2026-11-20T02:00:00Z".to_owned())
+}
+
+/// Parses a day, a time or `none`.
+fn end(text: &str) -> Result<End, String> {
+    if text == "none" { Ok(End(None)) } else { when(text).map(|when| End(Some(when))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_whole() {
+        let day = when("2026-11-20").unwrap();
+        assert_eq!(day.first.to_string(), "2026-11-20T00:00:00Z");
+        assert_eq!(day.last.to_string(), "2026-11-20T23:59:59Z");
+        let time = when("2026-11-20T02:00:00+01:00").unwrap();
+        assert_eq!((time.first, time.last.to_string()), (time.last, "2026-11-20T01:00:00Z".to_owned()));
+        for text in ["", "20.11.2026", "2026-11", "2026-11-31", "2026-11-20 02:00", "yesterday"] {
+            assert!(when(text).is_err(), "{text}");
+        }
+        assert_eq!(end("none"), Ok(End(None)));
+    }
 }

@@ -9,19 +9,23 @@ use std::time::Duration;
 
 use clap::CommandFactory as _;
 use evidence_bundle::text::Printable;
+use evidence_bundle::text::saturating_usize;
 use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_cli::Pages;
 use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
 
+use crate::api::status::{OrganizationStatus, StatusView};
 use crate::blobs::{Blobs, BucketAccess};
-use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
+use crate::cli::{Cli, Command, End, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
 use crate::error::Error;
 use crate::server::{Limits, Server};
-use crate::service::{Operator, Service, Settings, Swept};
+use crate::service::{Changed, CheckPlan, CheckReport, Operator, Service, Settings, Swept, Update, Window};
 use crate::spool::UploadLimits;
-use crate::store::{AuditRecord, DatabaseUrl, Store};
+use crate::store::{
+    AuditRecord, Damage, DatabaseUrl, Held, KeyRow, Organization, Store, StrayBlob, TrustedKeyRow,
+};
 use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
@@ -32,6 +36,11 @@ const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
 /// The variable with the address of the database.
 const DATABASE: &str = "EVIDENCE_PLATFORM_DATABASE";
+
+/// How soon after its start the server looks whether a check is due, and how often.
+const CHECK_DELAY: Duration = Duration::from_secs(60);
+const CHECK_TICK: Duration = Duration::from_secs(600);
+const MEGABYTE: u64 = 1_000_000;
 
 /// How long the server may take to answer a health check.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
@@ -47,6 +56,8 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Init => init(&cli.place).await,
         Command::Organization(command) => organization(&existing().await?, command).await,
         Command::Key(command) => key(&existing().await?, command).await,
+        Command::Status { json } => status(&existing().await?, json).await,
+        Command::Check { restart, pace, .. } => check(&existing().await?, restart, pace).await,
         Command::AuditLog { limit } => audit_log(&existing().await?, limit).await,
         Command::Trust(command) => trust(&existing().await?, command).await,
         Command::Health(place) => health(place.listen).await,
@@ -108,11 +119,9 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         patience: UploadLimits { bytes: serve.max_bundle_size, ..defaults.patience },
         retention_days: serve.retention_days,
         min_retention_days: serve.min_retention_days,
-        uploads: usize::try_from(serve.max_uploads).unwrap_or(usize::MAX),
+        uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
-        readers: serve
-            .max_verifications
-            .map_or(defaults.readers, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        readers: serve.max_verifications.map_or(defaults.readers, |most| saturating_usize(most)),
         require_judgement: serve.require_judgement,
         revoked: revoked(serve.revoked_keys.as_deref())?,
         ..defaults
@@ -135,9 +144,11 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     tokio::spawn(async move { first.ready().await });
     let sweeper = tokio::spawn(sweep(service.clone()));
     let minutes = tokio::spawn(minutes(service.clone()));
+    let checker = tokio::spawn(checks(service.clone(), serve.check_every, serve.check_pace));
     server.run(stop_signal()?).await;
     sweeper.abort();
     minutes.abort();
+    checker.abort();
     service.end_minute().await;
     service.close().await;
     Ok(())
@@ -203,7 +214,7 @@ fn connections(asked: u32) -> usize {
         }
     }
     let free = current.saturating_sub(OTHER_FILES).clamp(16, u64::from(asked));
-    usize::try_from(free).unwrap_or(usize::MAX)
+    saturating_usize(free)
 }
 
 /// Removes leftovers now and every hour.
@@ -231,6 +242,28 @@ async fn minutes(service: Service) {
     }
 }
 
+/// Checks what is stored when that is due. Several instances take turns.
+async fn checks(service: Service, days: u32, pace: u64) {
+    let first = tokio::time::Instant::now() + CHECK_DELAY;
+    let mut ticks = tokio::time::interval_at(first, CHECK_TICK);
+    let plan = CheckPlan { pace: Some(pace.saturating_mul(MEGABYTE)), restart: false };
+    loop {
+        ticks.tick().await;
+        let outcome = match days {
+            0 => service.count_damage().await.map(|_| None),
+            days => service.check_if_due(days, plan).await,
+        };
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(CheckReport { bundles, bytes, damaged, strays, .. })) => {
+                let (damaged, blobs_without_bundle) = (damaged.len(), strays.len());
+                tracing::info!(bundles, bytes, damaged, blobs_without_bundle, "checked what is stored");
+            }
+            Err(error) => tracing::warn!(error = ?error, "the check of what is stored goes on later"),
+        }
+    }
+}
+
 /// Completes on SIGTERM or SIGINT.
 fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
     let mut signals = Signals::listen()?;
@@ -242,24 +275,95 @@ fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
 async fn organization(service: &Service, command: OrganizationCommand) -> Result<(), Error> {
     let operator = Operator::of(service);
     match command {
-        OrganizationCommand::Create { name, slug } => {
-            let made = operator.create_organization(&name, &slug).await?;
-            say(&format!("{}  {}  {}", made.id, made.slug, made.name))
+        OrganizationCommand::Create { name, slug, expect_hours } => {
+            let made = operator.create_organization_expecting(&name, &slug, expect_hours).await?;
+            say(&described(&made))
+        }
+        OrganizationCommand::Update { slug, name, expect_hours, expect_nothing } => {
+            let expect_hours = if expect_nothing { Some(None) } else { expect_hours.map(Some) };
+            let update = Update { name, expect_hours };
+            if update == Update::default() {
+                let help = "nothing to change: set --name, --expect-hours or --expect-nothing";
+                return Err(Error::Invalid(help.to_owned()));
+            }
+            say(&described(&operator.update_organization(&slug, update).await?))
         }
         OrganizationCommand::List => {
             for found in operator.organizations().await? {
-                say(&format!("{}  {}  {}", found.id, found.slug, found.name))?;
+                say(&described(&found))?;
             }
             Ok(())
         }
     }
 }
 
+/// Checks everything. What is damaged is an error, so that a scheduler notices.
+async fn check(service: &Service, restart: bool, pace: Option<u64>) -> Result<(), Error> {
+    let pace = pace.map(|megabytes| megabytes.saturating_mul(MEGABYTE));
+    let report = service.check_all(CheckPlan { pace, restart }).await?;
+    let CheckReport { bundles, bytes, resumed, damaged, strays } = &report;
+    for Damage { slug, bundle_id, reason, detail, .. } in damaged {
+        say(&format!("{slug}  {bundle_id}  {reason}  {detail}"))?;
+    }
+    for StrayBlob { organization, digest, size_bytes } in strays {
+        say(&format!("{organization}  {digest}  blob-without-bundle  {size_bytes} bytes"))?;
+    }
+    let how = if *resumed { ", the rest of an interrupted check" } else { "" };
+    say(&format!(
+        "checked {bundles} bundles ({bytes} bytes){how}: {} damaged, {} blobs without a bundle",
+        damaged.len(),
+        strays.len()
+    ))?;
+    match damaged.len() {
+        0 => Ok(()),
+        1 => Err(Error::Unsound("1 stored bundle is damaged; restore its bytes from a copy".to_owned())),
+        several => Err(Error::Unsound(format!(
+            "{several} stored bundles are damaged; restore their bytes from a copy"
+        ))),
+    }
+}
+
+fn described(organization: &Organization) -> String {
+    let Organization { id, slug, name, expect_hours, .. } = organization;
+    let expected = expect_hours.map(|hours| format!("  (a bundle every {hours} h)")).unwrap_or_default();
+    format!("{id}  {slug}  {name}{expected}")
+}
+
+/// A row per organization. An organization that is late is an error, so that a scheduler notices.
+async fn status(service: &Service, json: bool) -> Result<(), Error> {
+    let held = Operator::of(service).held().await?;
+    let mut late = Vec::new();
+    let mut rows = Vec::new();
+    for Held { slug, freshness, bundles, bytes, .. } in &held {
+        let since = freshness.late_since();
+        if let Some(since) = since {
+            late.push(format!("{slug} since {since}"));
+        }
+        let state = since.map_or_else(String::new, |since| format!("  LATE since {since}"));
+        rows.push(format!("{slug}  {}  {bundles} bundles  {bytes} bytes{state}", freshness.words()));
+    }
+    if json {
+        let organizations = held
+            .iter()
+            .map(|held| OrganizationStatus::new(&held.slug, &held.name, &held.freshness))
+            .collect();
+        let text = serde_json::to_string_pretty(&StatusView { organizations })
+            .map_err(|error| Error::internal("the status could not be written", error))?;
+        put(&format!("{text}\n"))?;
+    } else {
+        rows.iter().try_for_each(|row| say(row))?;
+    }
+    match late.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Late(format!("late: {}", late.join(", ")))),
+    }
+}
+
 async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
     let operator = Operator::of(service);
     match command {
-        KeyCommand::Create { organization, role, name } => {
-            let made = operator.create_key(&organization, role, &name).await?;
+        KeyCommand::Create { organization, role, name, expires } => {
+            let made = operator.create_key_until(&organization, role, &name, expires).await?;
             // Alone on standard output, so that a script can capture it.
             print(&format!("{}\n", made.key.reveal())).map_err(|error| {
                 let lost =
@@ -273,8 +377,17 @@ async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
         }
         KeyCommand::List { organization } => {
             for row in operator.keys(&organization).await? {
-                let state = row.revoked_at.map_or_else(String::new, |time| format!("  revoked {time}"));
-                say(&format!("{}  {}  {}  {}{state}", row.prefix, row.role, row.created_at, row.label))?;
+                let used =
+                    row.last_used_at.map_or("never used".to_owned(), |time| format!("last used {time}"));
+                let ended = row.has_expired(service.clock().now());
+                let state = match (row.revoked_at, row.expires_at) {
+                    (Some(time), _) => format!("  revoked {time}"),
+                    (None, Some(time)) if ended => format!("  ended {time}"),
+                    (None, Some(time)) => format!("  ends {time}"),
+                    (None, None) => String::new(),
+                };
+                let KeyRow { prefix, role, created_at, label, .. } = row;
+                say(&format!("{prefix}  {role}  {created_at}  {label}  {used}{state}"))?;
             }
             Ok(())
         }
@@ -290,15 +403,73 @@ async fn audit_log(service: &Service, limit: u32) -> Result<(), Error> {
 }
 
 async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
-    let TrustCommand::Add { organization, name, file } = command;
+    let operator = Operator::of(service);
+    match command {
+        TrustCommand::Add { organization, name, valid_from, valid_until, file } => {
+            let window =
+                Window { from: valid_from.map(|when| when.first), until: valid_until.map(|when| when.last) };
+            add_trust(&operator, &organization, name, window, &file).await
+        }
+        TrustCommand::Update { organization, valid_from, valid_until, key } => {
+            let from = valid_from.map(|End(when)| when.map(|when| when.first));
+            let until = valid_until.map(|End(when)| when.map(|when| when.last));
+            let Changed { row, outside } = operator.update_trust(&organization, &key, from, until).await?;
+            say(&trusted(&row))?;
+            warn_outside(outside)
+        }
+        TrustCommand::Revoke { organization, since, reason, key } => {
+            let Changed { row, outside } =
+                operator.revoke_trust(&organization, &key, since.first, &reason).await?;
+            say(&trusted(&row))?;
+            warn_outside(outside)
+        }
+        TrustCommand::List { organization } => {
+            operator.trusted_keys(&organization).await?.iter().try_for_each(|row| say(&trusted(row)))
+        }
+        TrustCommand::Remove { organization, key } => {
+            say(&format!("removed {}", operator.remove_trust(&organization, &key).await?))
+        }
+    }
+}
+
+/// How many stored bundles a change of dates left without a valid signer.
+fn warn_outside(bundles: u64) -> Result<(), Error> {
+    match bundles {
+        0 => Ok(()),
+        1 => say("1 stored bundle by this key was received later and no longer verifies"),
+        _ => say(&format!("{bundles} stored bundles by this key were received later and no longer verify")),
+    }
+}
+
+fn trusted(row: &TrustedKeyRow) -> String {
+    let mut line = format!("{}  {}  {}", row.key_id, row.fingerprint, row.label);
+    if let Some(from) = row.valid_from {
+        line.push_str(&format!("  from {from}"));
+    }
+    if let Some(until) = row.valid_until {
+        line.push_str(&format!("  until {until}"));
+    }
+    if let Some((since, reason)) = &row.revoked {
+        line.push_str(&format!("  REVOKED since {since}: {reason}"));
+    }
+    line
+}
+
+async fn add_trust(
+    operator: &Operator,
+    organization: &str,
+    name: Option<String>,
+    window: Window,
+    file: &Path,
+) -> Result<(), Error> {
     let shown = file.display().to_string();
     let (contents, _) =
-        input::read(&file, KEY_FILE_LIMIT).map_err(|error| Error::unusable(shown.as_str(), error))?;
+        input::read(file, KEY_FILE_LIMIT).map_err(|error| Error::unusable(shown.as_str(), error))?;
     let keys = PublicKey::parse_all(&contents).map_err(|error| Error::unusable(shown.as_str(), error))?;
     let name = name.or_else(|| Some(file.file_name()?.to_str()?.to_owned())).unwrap_or_default();
     for (index, key) in keys.iter().enumerate() {
         let name = if index == 0 { name.clone() } else { format!("{name} ({})", index + 1) };
-        let added = Operator::of(service).add_trusted_key(&organization, &key.to_spki_pem(), &name).await?;
+        let added = operator.add_trusted_key_within(organization, &key.to_spki_pem(), &name, window).await?;
         say(&format!("{} {}", if added.1 { "trusted" } else { "trusted already:" }, added.0.key_id))?;
     }
     Ok(())

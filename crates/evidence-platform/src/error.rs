@@ -114,6 +114,17 @@ pub enum Error {
         /// Which stores, as text.
         detail: String,
     },
+    /// Another process checks what is stored.
+    #[error(
+        "another process is checking; this one can go on when that ends, or 15 minutes after it was killed"
+    )]
+    CheckHeld,
+    /// What is stored is not what was accepted.
+    #[error("{0}")]
+    Unsound(String),
+    /// Evidence is overdue.
+    #[error("{0}")]
+    Late(String),
     /// An internal error of the platform.
     #[error("{0}")]
     Internal(&'static str, #[source] Option<Cause>),

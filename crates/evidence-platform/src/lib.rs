@@ -10,6 +10,7 @@ mod cancel;
 pub mod cli;
 pub mod commands;
 pub mod error;
+pub mod freshness;
 pub mod id;
 pub mod log;
 mod manual;

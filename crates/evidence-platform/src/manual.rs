@@ -30,13 +30,32 @@ fn example(command: &str) -> Option<(&'static str, &'static str)> {
         }
         "key create" => (
             "Create a key that may upload.",
-            "evidence-platform key create --organization acme --role uploader",
+            "evidence-platform key create --organization acme --role upload",
         ),
         "key revoke" => ("Revoke a key.", "evidence-platform key revoke --organization acme evp_1a2b3c4d"),
         "key" | "key list" => ("List the keys.", "evidence-platform key list --organization acme"),
         "trust" | "trust add" => (
             "Accept bundles that a key signed.",
             "evidence-platform trust add --organization acme acme.pub.pem",
+        ),
+        "organization update" => (
+            "Expect a bundle every 26 hours.",
+            "evidence-platform organization update acme --expect-hours 26",
+        ),
+        "check" => ("Check everything that is stored.", "evidence-platform check --all --pace 50"),
+        "status" => ("Fail if a bundle is overdue.", "evidence-platform status"),
+        "trust update" => (
+            "Rotate a key: what it signed until then stays verified.",
+            "evidence-platform trust update --organization acme --valid-until 2026-11-30 acme.pub.pem",
+        ),
+        "trust revoke" => (
+            "A key was stolen.",
+            "evidence-platform trust revoke --organization acme --since 2026-11-20T02:00:00Z --reason stolen acme.pub.pem",
+        ),
+        "trust list" => ("List the trusted keys.", "evidence-platform trust list --organization acme"),
+        "trust remove" => (
+            "Remove a key that was added by mistake.",
+            "evidence-platform trust remove --organization acme acme.pub.pem",
         ),
         "audit-log" => ("Show the last 20 records.", "evidence-platform audit-log --limit 20"),
         "health" => ("Check the server.", "evidence-platform health"),

@@ -1,8 +1,10 @@
 //! The principal that an authenticated request acts as.
 
 use crate::error::Error;
+use crate::freshness::Freshness;
 use crate::id::OrganizationId;
 use crate::role::{Capability, Role};
+use crate::time::Time;
 
 /// The caller of a request: an authenticated API key and its organization.
 ///
@@ -17,6 +19,10 @@ pub struct Principal {
     pub(crate) key_id: String,
     pub(crate) key_prefix: String,
     pub(crate) role: Role,
+    /// When the key ends.
+    pub(crate) expires_at: Option<Time>,
+    /// For a session: how fresh the evidence is, which every page shows.
+    pub(crate) freshness: Option<Freshness>,
 }
 
 impl Principal {
@@ -48,6 +54,11 @@ impl Principal {
     /// The role of the key.
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// How fresh the evidence of the organization is, for a session.
+    pub fn freshness(&self) -> Option<&Freshness> {
+        self.freshness.as_ref()
     }
 
     /// Fails unless the role has this capability.

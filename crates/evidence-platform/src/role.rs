@@ -15,11 +15,13 @@ pub enum Role {
     Read,
     /// Does both and administers the organization.
     Admin,
+    /// Sees how fresh the evidence is. For monitoring.
+    Monitor,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 3] = [Role::Upload, Role::Read, Role::Admin];
+    pub const ALL: [Role; 4] = [Role::Upload, Role::Read, Role::Admin, Role::Monitor];
 
     /// The role as text.
     pub fn as_str(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Role {
             Role::Upload => "upload",
             Role::Read => "read",
             Role::Admin => "admin",
+            Role::Monitor => "monitor",
         }
     }
 
@@ -38,13 +41,15 @@ impl Role {
     /// Whether the role has this capability.
     pub fn may(self, capability: Capability) -> bool {
         match (capability, self) {
-            (Capability::Identify, Role::Upload | Role::Read | Role::Admin) => true,
+            (Capability::Identify, Role::Upload | Role::Read | Role::Admin | Role::Monitor) => true,
             (Capability::Upload | Capability::Verify, Role::Upload | Role::Admin) => true,
-            (Capability::Upload | Capability::Verify, Role::Read) => false,
+            (Capability::Upload | Capability::Verify, Role::Read | Role::Monitor) => false,
             (Capability::Read, Role::Read | Role::Admin) => true,
-            (Capability::Read, Role::Upload) => false,
+            (Capability::Read, Role::Upload | Role::Monitor) => false,
+            (Capability::Monitor, Role::Read | Role::Admin | Role::Monitor) => true,
+            (Capability::Monitor, Role::Upload) => false,
             (Capability::Administer, Role::Admin) => true,
-            (Capability::Administer, Role::Upload | Role::Read) => false,
+            (Capability::Administer, Role::Upload | Role::Read | Role::Monitor) => false,
         }
     }
 }
@@ -66,17 +71,20 @@ pub enum Capability {
     Verify,
     /// See bundles and their contents.
     Read,
+    /// See how fresh the evidence is.
+    Monitor,
     /// Manage keys, trust, retention, legal hold, deletion, the audit log.
     Administer,
 }
 
 impl Capability {
     /// Every capability.
-    pub const ALL: [Capability; 5] = [
+    pub const ALL: [Capability; 6] = [
         Capability::Identify,
         Capability::Upload,
         Capability::Verify,
         Capability::Read,
+        Capability::Monitor,
         Capability::Administer,
     ];
 
@@ -87,6 +95,7 @@ impl Capability {
             Capability::Upload => "upload",
             Capability::Verify => "verify",
             Capability::Read => "read",
+            Capability::Monitor => "monitor",
             Capability::Administer => "administer",
         }
     }
@@ -99,9 +108,10 @@ mod tests {
     #[test]
     fn each_role_may_do_what_the_documentation_says() {
         let table = [
-            (Role::Upload, [true, true, true, false, false]),
-            (Role::Read, [true, false, false, true, false]),
-            (Role::Admin, [true, true, true, true, true]),
+            (Role::Upload, [true, true, true, false, false, false]),
+            (Role::Read, [true, false, false, true, true, false]),
+            (Role::Admin, [true, true, true, true, true, true]),
+            (Role::Monitor, [true, false, false, false, true, false]),
         ];
         for (role, may) in table {
             assert_eq!(Capability::ALL.map(|capability| role.may(capability)), may, "{role}");

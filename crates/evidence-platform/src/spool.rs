@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use evidence_bundle::text::saturating_u64;
 use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
@@ -129,7 +130,7 @@ where
             Ok(Some(Err(_))) => return Err(Error::BodyIncomplete),
             Ok(Some(Ok(chunk))) => chunk,
         };
-        size = size.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        size = size.saturating_add(saturating_u64(chunk.len()));
         if size > patience.bytes {
             return Err(Error::TooLarge(patience.bytes));
         }

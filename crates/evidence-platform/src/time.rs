@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use evidence_bundle::text::saturating_i64;
 use serde::{Serialize, Serializer};
 
 /// Milliseconds of one day.
@@ -23,7 +24,7 @@ impl Time {
 
     /// The time this many seconds earlier.
     pub fn minus_seconds(self, seconds: u64) -> Time {
-        let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let millis = saturating_i64(seconds).saturating_mul(1_000);
         Time(self.0.saturating_sub(millis))
     }
 
@@ -63,7 +64,7 @@ impl Clock {
     pub fn system() -> Clock {
         Clock::new(|| {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+            Time(saturating_i64(since.as_millis()))
         })
     }
 

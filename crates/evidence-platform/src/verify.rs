@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
+use evidence_bundle::hashing::Hashing;
 use evidence_bundle::{Expectations, Failure, Limits, Reason, TrustRoot, VerifiedBundle};
 use evidence_view::{Overview, OverviewReader, Sink};
-use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
 use crate::id::BlobDigest;
@@ -49,9 +49,9 @@ fn read_as<T: Sink>(
     limits: &Limits,
     reader: T,
 ) -> (Result<(VerifiedBundle, T), Error>, Option<BlobDigest>) {
-    let mut bundle = Hashing { inner: bundle, hasher: Sha256::new() };
+    let mut bundle = Hashing::new(bundle);
     let verdict = evidence_view::read(&mut bundle, trust, expectations, limits, reader);
-    (verdict.map_err(refusal), bundle.finish())
+    (verdict.map_err(refusal), digest(bundle))
 }
 
 /// Like [`read`], for the overview that the platform stores. With `judgement`, every check must be judged again.
@@ -96,23 +96,8 @@ fn bounded(overview: Overview) -> Result<Overview, Error> {
     Ok(overview)
 }
 
-struct Hashing<R> {
-    inner: R,
-    hasher: Sha256,
-}
-
-impl<R: Read> Hashing<R> {
-    /// The SHA-256 of the whole input, including unread parts; `None` if it cannot be read.
-    fn finish(mut self) -> Option<BlobDigest> {
-        io::copy(&mut self, &mut io::sink()).ok()?;
-        Some(BlobDigest(self.hasher.finalize().into()))
-    }
-}
-
-impl<R: Read> Read for Hashing<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.hasher.update(buffer.get(..read).unwrap_or_default());
-        Ok(read)
-    }
+/// The SHA-256 of the whole input, including unread parts; `None` if it cannot be read.
+fn digest(mut bundle: Hashing<impl Read>) -> Option<BlobDigest> {
+    io::copy(&mut bundle, &mut io::sink()).ok()?;
+    Some(BlobDigest(bundle.finish().0))
 }

@@ -9,6 +9,8 @@
 
 #[path = "http/documents.rs"]
 mod documents;
+#[path = "http/freshness.rs"]
+mod freshness;
 #[path = "http/hostile.rs"]
 mod hostile;
 #[path = "http/isolation.rs"]

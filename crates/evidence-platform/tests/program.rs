@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "program/check.rs"]
+mod check;
 #[path = "program/clock.rs"]
 mod clock;
 #[path = "program/commands.rs"]
@@ -32,4 +34,6 @@ mod process;
 mod restore;
 #[path = "program/siege.rs"]
 mod siege;
+#[path = "program/status.rs"]
+mod status;
 mod support;

@@ -9,6 +9,8 @@
 
 #[path = "service/bucket.rs"]
 mod bucket;
+#[path = "service/check.rs"]
+mod check;
 #[path = "service/clock.rs"]
 mod clock;
 #[path = "service/disk.rs"]
@@ -16,6 +18,8 @@ mod disk;
 #[path = "service/schema.rs"]
 mod schema;
 mod support;
+#[path = "service/trust.rs"]
+mod trust;
 
 use std::collections::BTreeSet;
 use std::time::Instant;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufReader, Read, Seek, Write};
 
+use evidence_bundle::hashing::Hashing;
 use evidence_bundle::path::{REPORT, REQUIRED, WAIVERS};
 use evidence_bundle::read::Sink;
 use sha2::{Digest as _, Sha256};
@@ -64,11 +65,11 @@ impl<F: Read + Write + Seek> Kept<F> {
     /// # Errors
     /// Fails like [`crate::write`].
     pub fn report(&self, out: &mut dyn Write) -> io::Result<Signed> {
-        let mut made = Hashing { out, hash: Sha256::new() };
+        let mut made = Hashing::new(out);
         crate::write(REPORT, self, &mut made)?;
         Ok(match &self.signed {
             None => Signed::Absent,
-            Some(signed) if signed.clone().finalize() == made.hash.finalize() => Signed::Same,
+            Some(signed) if signed.clone().finalize()[..] == made.finish().0 => Signed::Same,
             Some(_) => Signed::Different,
         })
     }
@@ -107,23 +108,5 @@ impl<F: Read + Seek> Documents for Kept<F> {
         let mut file = file.try_borrow_mut().map_err(io::Error::other)?;
         file.rewind()?;
         read(&mut BufReader::new(&mut *file))
-    }
-}
-
-/// Hashes what it passes on.
-struct Hashing<'a> {
-    out: &'a mut dyn Write,
-    hash: Sha256,
-}
-
-impl Write for Hashing<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hash.update(bytes.get(..written).unwrap_or_default());
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

@@ -12,6 +12,7 @@ mod page;
 mod period;
 mod readme;
 mod table;
+mod template;
 
 use std::io::{self, Write};
 

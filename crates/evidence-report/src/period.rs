@@ -4,10 +4,13 @@ use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::Status;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::history::{
     Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDay, RuleDays, letter, span,
 };
 use evidence_view::{sanitized, words};
+
+use crate::template;
 
 /// How many rows of a list are shown.
 const LISTED: usize = 500;
@@ -104,7 +107,7 @@ pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let page = Page {
         organization: sanitized(&history.organization),
         framework: sanitized(&history.framework),
-        bundles: words::counted(number(history.inputs.len()), "bundle"),
+        bundles: words::counted(saturating_u64(history.inputs.len()), "bundle"),
         covered: history.covered(),
         not_covered: history.not_covered().iter().map(|line| capitalized(line)).collect(),
         whole: coverage.complete == coverage.expected,
@@ -123,8 +126,7 @@ pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
         more_inputs: more(history.inputs.len()),
         history,
     };
-    let text = page.render().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
+    template::write(&page, out)
 }
 
 fn controls(history: &History, dates: &[String], days: usize) -> Vec<ControlStrips> {
@@ -148,7 +150,8 @@ fn strip(
     days: usize,
 ) -> Strip {
     let cells = rule.days.chunks(days).zip(dates.chunks(days)).map(|(days, dates)| cell(days, dates));
-    let count = |result: Option<Status>| number(rule.days.iter().filter(|day| day.result == result).count());
+    let count =
+        |result: Option<Status>| saturating_u64(rule.days.iter().filter(|day| day.result == result).count());
     let parts = [
         (count(Some(Status::Fail)), "with a failure"),
         (count(Some(Status::NotVerifiable)), "not verifiable"),
@@ -163,7 +166,7 @@ fn strip(
         code: sanitized(&rule.rule),
         covered: format!(
             "{} of {}",
-            words::grouped(number(coverage.covered)),
+            words::grouped(saturating_u64(coverage.covered)),
             history.intervals(coverage.expected)
         ),
         summary: if parts.is_empty() { String::new() } else { format!("{}.", parts.join(", ")) },
@@ -173,8 +176,7 @@ fn strip(
 
 /// The worst result of these days; a day without a bundle counts only if all are without one.
 fn cell(days: &[RuleDay], dates: &[String]) -> Cell {
-    const URGENCY: [Status; 4] = [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
-    let worst = URGENCY.into_iter().find(|status| days.iter().any(|day| day.result == Some(*status)));
+    let worst = days.iter().filter_map(|day| day.result).min_by_key(|status| status.urgency());
     let title = match dates {
         [] => String::new(),
         [one] => one.clone(),
@@ -244,9 +246,5 @@ fn capitalized(text: &str) -> String {
 }
 
 fn more(count: usize) -> u64 {
-    number(count.saturating_sub(LISTED))
-}
-
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
+    saturating_u64(count.saturating_sub(LISTED))
 }

@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 
 use crate::documents::{self, Documents, head, whole};
 use crate::origin::{CRITERIA, PROJECT, listed, purpose};
+use crate::template;
 
 /// The column of the values.
 const VALUE: usize = 15;
@@ -85,7 +86,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         complete: manifest.complete,
         accepted: waivers.map(|waivers| wrapped(&waivers::sentence(&waivers.summary), VALUE)),
     };
-    readme.write_into(&mut io::BufWriter::new(out))
+    template::write(&readme, out)
 }
 
 /// The sentence in ASCII, in lines that begin at this column and break between words.

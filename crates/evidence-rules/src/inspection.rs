@@ -20,6 +20,13 @@ pub struct ArtifactKind {
     pub rules: &'static [&'static Rule],
 }
 
+impl ArtifactKind {
+    /// Whether a rule with this code uses it.
+    pub fn serves(&self, code: &str) -> bool {
+        self.rules.iter().any(|rule| rule.code == code)
+    }
+}
+
 impl PartialEq for ArtifactKind {
     /// Names are unique: a test compares them all.
     fn eq(&self, other: &ArtifactKind) -> bool {

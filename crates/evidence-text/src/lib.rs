@@ -10,7 +10,9 @@ mod printable;
 mod safe;
 
 pub use chain::Chain;
-pub use numbers::{bytes, counted, duration, saturating_u64, thousands};
+pub use numbers::{
+    bytes, counted, duration, saturating_i64, saturating_u32, saturating_u64, saturating_usize, thousands,
+};
 pub use printable::{Printable, Visible, is_deceptive, is_short, single_line, split};
 pub use safe::{Safe, Shown, part, shown};
 

@@ -1,8 +1,22 @@
 //! Numbers, as people read them.
 
-/// A count as documents store it: 64 bits on every machine.
-pub fn saturating_u64(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
+/// Defines the conversions of numbers that are never negative.
+macro_rules! saturating {
+    ($($name:ident: $type:ty, $what:literal);+) => {
+        $(
+            #[doc = $what]
+            pub fn $name(count: impl TryInto<$type>) -> $type {
+                count.try_into().unwrap_or(<$type>::MAX)
+            }
+        )+
+    };
+}
+
+saturating! {
+    saturating_u64: u64, "A count as documents store it, 64 bits on every machine; the largest number if it does not fit.";
+    saturating_usize: usize, "A count as memory has it; the largest number if it does not fit.";
+    saturating_u32: u32, "A count in 32 bits; the largest number if it does not fit.";
+    saturating_i64: i64, "A count as times and databases have it; the largest number if it does not fit."
 }
 
 /// `53596623` as `53,596,623`.
@@ -27,7 +41,7 @@ pub fn bytes(number: u64) -> String {
         // From 999,950 B on, one decimal would print 1000.0 kB.
         if exact >= size - size / 20_000 {
             let tenths = (exact * 10 + size / 2) / size;
-            let whole = u64::try_from(tenths / 10).unwrap_or(u64::MAX);
+            let whole = saturating_u64(tenths / 10);
             return format!("{}.{} {unit}", thousands(whole), tenths % 10);
         }
     }

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::io;
 
-use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
 use evidence_bundle::read::ControlHead;
+use evidence_text::saturating_u64;
 
 use crate::check_query::{CheckQuery, Position, Sort};
 use crate::checks::CheckSink;
@@ -85,7 +85,7 @@ impl CheckPage {
 
     /// The position of the next page, if there is one.
     pub fn next(&self) -> Option<String> {
-        let shown = self.skipped.saturating_add(u64::try_from(self.rows.len()).unwrap_or(u64::MAX));
+        let shown = self.skipped.saturating_add(saturating_u64(self.rows.len()));
         let last = self.rows.last()?;
         (shown < self.matching).then(|| last.position.to_string())
     }
@@ -159,13 +159,11 @@ impl CheckSink for CheckPage {
     }
 }
 
-/// The statuses, most urgent first.
-pub const BY_URGENCY: [Status; 4] =
-    [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use evidence_bundle::Status;
 
     use super::*;
     use crate::filter::CheckFilter;

@@ -10,7 +10,6 @@ use evidence_bundle::Status;
 use evidence_bundle::document::Check;
 
 use crate::filter::CheckFilter;
-use crate::findings::urgency;
 use crate::words;
 
 /// The length of a sort key in characters. Subjects that are equal up to there keep the order of the document.
@@ -98,7 +97,7 @@ impl Sort {
     pub(crate) fn key(self, check: &Check, ordinal: u64) -> Position {
         let short = |text: &str| text.chars().take(KEY_CHARACTERS).collect::<String>();
         let key = match self.by {
-            SortBy::Status => urgency(check.status).to_string(),
+            SortBy::Status => check.status.urgency().to_string(),
             // The document lists the checks by control.
             SortBy::Control => String::new(),
             SortBy::Rule => short(&check.rule),

@@ -10,7 +10,6 @@ use evidence_bundle::Status;
 use evidence_bundle::document::Check;
 use evidence_bundle::read::{ControlHead, Row, Sink};
 
-use crate::findings::urgency;
 use crate::overview::Overview;
 use crate::rows::Truncated;
 use crate::sanitize::{Sanitize, sanitized};
@@ -70,7 +69,7 @@ impl Statuses {
         let finding = Finding { status: check.status, hash: hasher.finish(), reason, actual };
         match self.findings.entry([check.source.clone(), check.rule.clone(), check.subject.clone()]) {
             Entry::Vacant(place) => _ = place.insert(finding),
-            Entry::Occupied(mut known) if urgency(finding.status) < urgency(known.get().status) => {
+            Entry::Occupied(mut known) if finding.status.urgency() < known.get().status.urgency() => {
                 known.insert(finding);
             }
             Entry::Occupied(_) => {}

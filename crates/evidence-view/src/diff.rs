@@ -9,16 +9,16 @@ use evidence_bundle::read::{Row, Sink};
 use evidence_bundle::{Status, VerifiedBundle};
 use serde::Serialize;
 
-use crate::difference::{CheckDifference, CheckState, Class, Snapshot, difference};
+use crate::difference::{CheckDifference, CheckState, Class, Difference, Snapshot, difference};
 use crate::history::span;
 use crate::scope::sentence;
 
 /// What a bundle says that is compared.
 #[derive(Debug, Default)]
 pub struct Side {
-    snapshot: Snapshot,
-    run: Option<RunRecord>,
-    scope: Option<ScopeRecord>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) run: Option<RunRecord>,
+    pub(crate) scope: Option<ScopeRecord>,
     /// The checksum of each artifact by its path.
     artifacts: BTreeMap<String, String>,
 }
@@ -26,7 +26,13 @@ pub struct Side {
 impl Side {
     /// Whether every document has the known form.
     pub fn known(&self) -> bool {
-        self.snapshot.known && self.run.is_some() && self.scope.is_some()
+        self.run.is_some() && self.scope.is_some()
+    }
+
+    /// The name of each source, and the address of its API.
+    pub fn addresses<T: FromIterator<(String, String)>>(&self) -> T {
+        let sources = self.run.iter().flat_map(|run| &run.sources);
+        sources.map(|source| (source.name.clone(), source.api_url.clone())).collect()
     }
 }
 
@@ -87,8 +93,8 @@ pub struct Head {
 /// What differs although it is not a result.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct ContextChange {
-    /// What: `organization`, `framework`, `population`, `tool`, `rules`, `configuration`, `identity`, `cadence`, `key` or
-    /// `complete`.
+    /// What: `organization`, `framework`, `population`, `tool`, `rules`, `settings`, `configuration`, `identity`, `cadence`,
+    /// `key` or `complete`.
     pub change: &'static str,
     /// On the left.
     pub was: String,
@@ -181,16 +187,8 @@ impl Diff {
     /// Compares two verified bundles.
     pub fn of((from, left): (&VerifiedBundle, &Side), (to, right): (&VerifiedBundle, &Side)) -> Diff {
         let found = difference(&left.snapshot, &right.snapshot);
-        let mut classes: BTreeMap<&'static str, u64> =
-            CLASSES.iter().map(|(_, code, _)| (*code, 0)).collect();
-        for check in &found.checks {
-            let count = classes.entry(code(check.class)).or_default();
-            *count = count.saturating_add(1);
-        }
         let controls = controls(left, right);
-        let mut checks: Vec<(usize, CheckChange)> =
-            found.checks.iter().filter_map(|check| change(check, &controls)).collect();
-        checks.sort_by_key(|(urgency, _)| *urgency);
+        let (classes, checks) = changes(&found, &controls);
         Diff {
             from: head(from),
             to: head(to),
@@ -199,7 +197,7 @@ impl Diff {
             context: context((from, left), (to, right)),
             renamed: renamed(&left.snapshot, &right.snapshot),
             classes,
-            checks: checks.into_iter().map(|(_, check)| check).collect(),
+            checks,
             unchanged: found.unchanged,
             artifacts: artifacts(left, right),
             controls: counts(left, right, &controls),
@@ -222,6 +220,25 @@ impl Diff {
             (_, _) => format!("{length} later"),
         }
     }
+}
+
+/// The control of each source and rule.
+pub(crate) type Controls = BTreeMap<(String, String), String>;
+
+/// The number of checks in each class, and the checks that differ, the most urgent class first.
+pub(crate) fn changes(
+    found: &Difference<'_>,
+    controls: &Controls,
+) -> (BTreeMap<&'static str, u64>, Vec<CheckChange>) {
+    let mut classes: BTreeMap<&'static str, u64> = CLASSES.iter().map(|(_, code, _)| (*code, 0)).collect();
+    for check in &found.checks {
+        let count = classes.entry(code(check.class)).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut checks: Vec<(usize, CheckChange)> =
+        found.checks.iter().filter_map(|check| change(check, controls)).collect();
+    checks.sort_by_key(|(urgency, _)| *urgency);
+    (classes, checks.into_iter().map(|(_, check)| check).collect())
 }
 
 fn head(bundle: &VerifiedBundle) -> Head {
@@ -292,10 +309,19 @@ fn population(bundle: &VerifiedBundle) -> String {
 fn only_rules(scope: &ScopeRecord, other: &ScopeRecord) -> String {
     let all = |scope: &ScopeRecord| -> BTreeSet<String> {
         let rules = scope.rules.iter();
-        rules.map(|rule| format!("{} {} version {}", rule.source, rule.code, rule.version)).collect()
+        rules.map(|rule| rule_name(&rule.source, &rule.code, rule.version)).collect()
     };
-    let (own, others) = (all(scope), all(other));
-    own.difference(&others).cloned().collect::<Vec<_>>().join(", ")
+    only(&all(scope), &all(other))
+}
+
+/// A rule in one version, in words.
+pub(crate) fn rule_name(source: &str, code: &str, version: u32) -> String {
+    format!("{source} {code} version {version}")
+}
+
+/// What only the first list has, in words.
+pub(crate) fn only(own: &BTreeSet<String>, others: &BTreeSet<String>) -> String {
+    own.difference(others).cloned().collect::<Vec<_>>().join(", ")
 }
 
 fn identity(run: &RunRecord) -> String {
@@ -330,20 +356,17 @@ fn renamed(left: &Snapshot, right: &Snapshot) -> Vec<Renamed> {
 }
 
 /// The control of each source and rule; the right side wins.
-fn controls(left: &Side, right: &Side) -> BTreeMap<(String, String), String> {
+fn controls(left: &Side, right: &Side) -> Controls {
     let rules =
         [left, right].into_iter().filter_map(|side| side.scope.as_ref()).flat_map(|scope| &scope.rules);
     rules.map(|rule| ((rule.source.clone(), rule.code.clone()), rule.control.clone())).collect()
 }
 
-fn control_of(check: &CheckState, controls: &BTreeMap<(String, String), String>) -> String {
+fn control_of(check: &CheckState, controls: &Controls) -> String {
     controls.get(&(check.source.to_string(), check.rule.to_string())).cloned().unwrap_or_default()
 }
 
-fn change(
-    found: &CheckDifference<'_>,
-    controls: &BTreeMap<(String, String), String>,
-) -> Option<(usize, CheckChange)> {
+fn change(found: &CheckDifference<'_>, controls: &Controls) -> Option<(usize, CheckChange)> {
     let one = found.to.or(found.from)?;
     let outcome = |check: &CheckState| Outcome { status: check.status, reason: check.reason.to_string() };
     let (urgency, (_, class, _)) =
@@ -373,7 +396,7 @@ fn artifacts(left: &Side, right: &Side) -> Artifacts {
     }
 }
 
-fn counts(left: &Side, right: &Side, controls: &BTreeMap<(String, String), String>) -> Vec<ControlCounts> {
+fn counts(left: &Side, right: &Side, controls: &Controls) -> Vec<ControlCounts> {
     let mut all: BTreeMap<String, [Counts; 2]> = BTreeMap::new();
     for (index, side) in [left, right].into_iter().enumerate() {
         for check in &side.snapshot.checks.rows {

@@ -10,10 +10,7 @@ use std::sync::Arc;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Member, Scope, SourcePopulation};
-use evidence_bundle::path::POPULATION;
 use evidence_bundle::read::{Row, Sink};
-
-use crate::findings::urgency;
 
 /// What a bundle says about its checks and its population.
 #[derive(Debug, Default)]
@@ -24,8 +21,6 @@ pub struct Snapshot {
     pub members: Members,
     /// The counts of each source.
     pub sources: Vec<SourcePopulation>,
-    /// Whether a bundle was read.
-    pub known: bool,
 }
 
 /// The result of a check.
@@ -88,7 +83,7 @@ impl Words {
 }
 
 impl Checks {
-    fn take(&mut self, check: &Check) {
+    pub(crate) fn take(&mut self, check: &Check) {
         let [source, rule, reason] =
             [&check.source, &check.rule, &check.reason].map(|text| self.words.one(text));
         let (subject, status) = (check.subject.as_str().into(), check.status);
@@ -110,7 +105,6 @@ impl Sink for Snapshot {
             Row::Check(check) => self.checks.take(check),
             Row::Member(member) => self.members.take(member),
             Row::Source(source) => self.sources.push(source.clone()),
-            Row::End(POPULATION) => self.known = true,
             _ => {}
         }
         Ok(())
@@ -289,7 +283,7 @@ fn worst(checks: &[CheckState]) -> BTreeMap<[&str; 3], &CheckState> {
     for check in checks {
         match worst.entry([&check.source, &check.rule, &check.subject]) {
             Entry::Vacant(place) => _ = place.insert(check),
-            Entry::Occupied(mut known) if urgency(check.status) < urgency(known.get().status) => {
+            Entry::Occupied(mut known) if check.status.urgency() < known.get().status.urgency() => {
                 known.insert(check);
             }
             Entry::Occupied(_) => {}

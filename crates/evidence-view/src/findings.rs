@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Category, Check, Counts, Hint, Severity};
+use evidence_text::saturating_u64;
 
 use crate::sanitize::sanitized;
 
@@ -47,7 +48,7 @@ impl Subjects {
 
     /// The number of unnamed ones.
     pub fn unnamed(&self) -> u64 {
-        self.count.saturating_sub(u64::try_from(self.named.len()).unwrap_or(u64::MAX))
+        self.count.saturating_sub(saturating_u64(self.named.len()))
     }
 }
 
@@ -98,18 +99,8 @@ impl Checks {
     /// The groups, the most urgent status first, and within a status the largest first.
     pub fn groups(&self) -> Vec<&CheckGroup> {
         let mut groups: Vec<&CheckGroup> = self.groups.iter().collect();
-        groups.sort_by_key(|group| (urgency(group.status), std::cmp::Reverse(group.subjects.count)));
+        groups.sort_by_key(|group| (group.status.urgency(), std::cmp::Reverse(group.subjects.count)));
         groups
-    }
-}
-
-/// The urgency of a status; the most urgent has the lowest number.
-pub(crate) fn urgency(status: Status) -> u8 {
-    match status {
-        Status::Fail => 0,
-        Status::NotVerifiable => 1,
-        Status::Pass => 2,
-        Status::NotApplicable => 3,
     }
 }
 

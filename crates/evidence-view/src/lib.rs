@@ -22,6 +22,7 @@ mod json;
 mod overview;
 mod read;
 mod reasons;
+pub mod rejudged;
 mod results;
 mod rows;
 mod sample;
@@ -35,7 +36,7 @@ pub mod waivers;
 pub mod words;
 
 pub use artifacts::{ArtifactSearch, FileContents, FileText, decoded};
-pub use check_page::{BY_URGENCY, CheckPage, Choices, ShownCheck};
+pub use check_page::{CheckPage, Choices, ShownCheck};
 pub use check_query::{CheckQuery, Position, Sort, SortBy};
 pub use check_table::CheckTable;
 pub use checks::{CheckReader, CheckSink, each_check};
@@ -49,7 +50,7 @@ pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
 pub use glob::matches as glob_matches;
 pub use json::document;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
-pub use read::read;
+pub use read::{read, rejudge};
 pub use results::{ControlResult, LeftOut, ManifestHead, Results};
 pub use rows::{FIRST_ROWS, Truncated, each_row};
 pub use sample::{

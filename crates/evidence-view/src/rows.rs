@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use evidence_text::saturating_u64;
 use serde::de::DeserializeOwned;
 
 use crate::json;
@@ -48,7 +49,7 @@ impl<T> Default for Truncated<T> {
 impl<T> Truncated<T> {
     /// The number of rows, kept or not.
     pub fn count(&self) -> u64 {
-        u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_add(self.more)
+        saturating_u64(self.rows.len()).saturating_add(self.more)
     }
 
     /// Whether the list is empty.

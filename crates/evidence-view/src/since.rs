@@ -1,5 +1,7 @@
 //! What changed since the previous bundle, in a few lines.
 
+use evidence_text::saturating_u64;
+
 use crate::difference::{CheckDifference, Class, Difference};
 use crate::sanitize::sanitized;
 use crate::words::{self, counted, grouped};
@@ -26,10 +28,10 @@ impl Since {
     /// The lines about this difference.
     pub fn of(difference: &Difference<'_>) -> Since {
         let all = |class| difference.checks.iter().filter(move |check| check.class == class);
-        let count = |class| number(all(class).count());
-        let failing = |class| number(all(class).filter(|check| check.failing()).count());
+        let count = |class| saturating_u64(all(class).count());
+        let failing = |class| saturating_u64(all(class).filter(|check| check.failing()).count());
         let failures = || difference.checks.iter().filter(|check| is_new(check));
-        let (new, repaired) = (number(failures().count()), count(Class::Repaired));
+        let (new, repaired) = (saturating_u64(failures().count()), count(Class::Repaired));
         let caution = |(class, plural, singular): (Class, &str, &str)| {
             let failing = failing(class);
             let words = if failing == 1 { singular } else { plural };
@@ -95,10 +97,6 @@ fn name(check: &CheckDifference<'_>) -> Option<String> {
     check
         .to
         .map(|check| format!("{}: {}", sanitized(&check.subject), sanitized(&words::reason(&check.reason))))
-}
-
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

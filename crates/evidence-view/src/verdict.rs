@@ -1,10 +1,11 @@
 //! The verdict on a bundle, in the words of the command line and the verifier page.
 
-use evidence_bundle::document::{ErrorRecord, Excluded, Previous, SourcePopulation, Warning};
+use evidence_bundle::document::{AppIdentity, ErrorRecord, Excluded, Previous, SourcePopulation, Warning};
 use evidence_bundle::read::{Intact, Judgement, NewerBundle};
 use evidence_bundle::text::Printable;
 use evidence_bundle::trust::KeyClock;
 use evidence_bundle::{Failure, VerifiedBundle, VerifyError};
+use evidence_text::saturating_u64;
 use serde::Serialize;
 
 use crate::scope;
@@ -79,6 +80,21 @@ fn time(seconds: i64) -> String {
     evidence_bundle::time::format(seconds).unwrap_or_else(|| seconds.to_string())
 }
 
+/// What an app was allowed to read.
+fn access(source: &str, app: &AppIdentity) -> String {
+    let permissions: Vec<String> =
+        app.permissions.iter().map(|(name, level)| format!("{}: {}", safe(name), safe(level))).collect();
+    format!(
+        "{} by app {}{}, installation {}, {} repositories; granted {}",
+        safe(source),
+        app.app_id,
+        app.slug.as_deref().map(|slug| format!(" ({})", safe(slug))).unwrap_or_default(),
+        app.installation_id,
+        safe(&app.repository_selection),
+        permissions.join(", ")
+    )
+}
+
 fn verified(bundle: &VerifiedBundle) -> Verdict {
     let checked = |label, text| Fact { label, checked: true, text };
     let said = |label, text| Fact { label, checked: false, text };
@@ -115,6 +131,7 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
     if let Some(key) = key(bundle) {
         facts.insert(bundle.populations.len() + 2, checked("key", key));
     }
+    facts.extend(bundle.apps.iter().map(|(source, app)| said("access", access(source, app))));
     if let Some(previous) = &bundle.previous {
         facts.push(said("follows", format!("bundle {}", safe(&previous.bundle_id))));
     }
@@ -163,7 +180,7 @@ fn key(bundle: &VerifiedBundle) -> Option<String> {
         KeyClock::Receipt => Some("valid at the time of receipt".to_owned()),
     };
     let listed = |entries| {
-        let entries = counted(u64::try_from(entries).unwrap_or(u64::MAX), "revoked key");
+        let entries = counted(saturating_u64(entries), "revoked key");
         format!("not in the list of {entries}")
     };
     let said: Vec<String> = clock.into_iter().chain(bundle.revoked_keys.map(listed)).collect();
@@ -274,6 +291,9 @@ pub struct Report<'a> {
     scope: &'a [SourcePopulation],
     unreadable_checks: Option<u64>,
     judgement: Option<JudgementReport<'a>>,
+    /// The apps that collected, and what the host granted them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    apps: Vec<AppReport<'a>>,
     warnings: &'a [Warning],
     excluded: &'a [Excluded],
     errors: &'a [ErrorRecord],
@@ -282,6 +302,14 @@ pub struct Report<'a> {
     checksums_sha256: Option<String>,
     /// The bundle before this one, as this one says.
     previous: Option<&'a Previous>,
+}
+
+/// An app that collected from a source.
+#[derive(Debug, Serialize)]
+struct AppReport<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    app: &'a AppIdentity,
 }
 
 impl Report<'_> {
@@ -306,6 +334,7 @@ impl Report<'_> {
             controls: &[],
             complete: None,
             scope: &[],
+            apps: Vec::new(),
             warnings: &[],
             excluded: &[],
             errors: &[],
@@ -341,6 +370,7 @@ impl<'a> Report<'a> {
                 scope: &bundle.populations,
                 unreadable_checks: Some(bundle.lacking),
                 judgement: bundle.judgement.as_ref().map(JudgementReport::of),
+                apps: bundle.apps.iter().map(|(source, app)| AppReport { source, app }).collect(),
                 warnings: &bundle.warnings,
                 excluded: &bundle.excluded,
                 errors: &bundle.errors,

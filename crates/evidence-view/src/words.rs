@@ -58,12 +58,13 @@ pub fn counted(count: u64, noun: &str) -> String {
 
 /// The counts of checks by status, the most urgent first, as in `1 failed, 12 passed`.
 pub fn checks(counts: Counts) -> Cow<'static, str> {
-    let parts = [
-        (counts.fail, "failed"),
-        (counts.not_verifiable, "not verifiable"),
-        (counts.pass, "passed"),
-        (counts.not_applicable, "not applicable"),
-    ];
+    let word = |status| match status {
+        Status::Fail => "failed",
+        Status::NotVerifiable => "not verifiable",
+        Status::Pass => "passed",
+        Status::NotApplicable => "not applicable",
+    };
+    let parts = Status::BY_URGENCY.map(|status| (counts.of(status), word(status)));
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, word)| format!("{} {word}", grouped(*count))).collect();
     if parts.is_empty() { "no checks".into() } else { parts.join(", ").into() }
@@ -71,12 +72,7 @@ pub fn checks(counts: Counts) -> Cow<'static, str> {
 
 /// The most urgent status of these checks; without any, not applicable.
 pub fn worst(counts: Counts) -> Status {
-    match counts {
-        Counts { fail: 1.., .. } => Status::Fail,
-        Counts { not_verifiable: 1.., .. } => Status::NotVerifiable,
-        Counts { pass: 1.., .. } => Status::Pass,
-        Counts { .. } => Status::NotApplicable,
-    }
+    counts.worst().unwrap_or(Status::NotApplicable)
 }
 
 #[cfg(test)]

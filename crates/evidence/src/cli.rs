@@ -1,24 +1,21 @@
 //! The grammar of the command line, without its behaviour.
 
+#[macro_use]
+mod trust;
+mod read;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evidence_view::history::Day;
 
+pub use self::read::{
+    CheckFilterArgs, FailOn, RejudgeArgs, ReportArgs, ShowArgs, ShowFormat, StatusName, VerifyArgs,
+};
+pub use self::trust::TrustArgs;
 use crate::exit::Exit;
 use crate::source::github::names::EXAMPLE_ORGANIZATION;
 use evidence_rules::framework::IDS;
-
-/// What decides which keys are trusted.
-macro_rules! trust_help {
-    () => {
-        "The first of these that is given supplies the trusted keys; they are not combined: \
-         --public-key, --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS \
-         (files, separated as in PATH); bundle.signing.trusted_keys of the configuration in \
-         --config, or else its signing key. ./evidence.yaml is read only if you name it with \
-         --config. The key inside a bundle is never trusted."
-    };
-}
 
 /// Collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
 #[derive(Debug, Parser)]
@@ -52,6 +49,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Verify the bundles of a period, then print what was covered, what failed and for how long, and what changed.
     History(HistoryArgs),
+    /// Verify a bundle, then judge its facts again by this version's rules, another framework or other numbers.
+    Rejudge(RejudgeArgs),
     /// Check a file of waivers, or list the waivers of a bundle: failures that management accepts.
     Waivers(WaiversArgs),
     /// Write the verifier page: one HTML file that verifies bundles offline in a browser.
@@ -111,124 +110,6 @@ pub struct CollectArgs {
     pub quiet: bool,
 }
 
-/// `evidence verify`
-#[derive(Debug, Args)]
-#[command(after_help = trust_help!())]
-pub struct VerifyArgs {
-    /// The bundles: files, and folders with bundles, without their subfolders.
-    #[arg(value_name = "BUNDLE", required = true)]
-    pub bundles: Vec<PathBuf>,
-    /// Whom to trust, and what the bundle must be.
-    #[command(flatten)]
-    pub trust: TrustArgs,
-    /// Check that the bundles form a row, in which each follows the one that it names: order, gaps, forks, missing bundles.
-    #[arg(long)]
-    pub chain: bool,
-    /// Refuse a bundle if one of its checks cannot be judged again, because this program does not know its rule.
-    #[arg(long)]
-    pub require_judgement: bool,
-    /// Check a detached Ed25519 signature over any file instead, such as SHA256SUMS.sig of a release.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["fingerprint", "expect_org", "max_age", "require_judgement", "json", "verbose", "chain"]
-    )]
-    pub signature: Option<PathBuf>,
-    /// Print one JSON object; of several bundles, one with the list `bundles`.
-    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
-    pub json: bool,
-    /// Print only why the bundle is not verified, on standard error.
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Show every warning, exclusion and error of the bundle.
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-/// Whom to trust, and what a bundle must be.
-#[derive(Debug, Default, Args)]
-pub struct TrustArgs {
-    /// A file of public keys to trust, PEM or OpenSSH's one-line form; may be repeated.
-    #[arg(short = 'k', long, value_name = "FILE")]
-    pub public_key: Vec<PathBuf>,
-    /// Keys to trust, with their validity: OpenSSH's allowed_signers file, namespace evidence-bundle.
-    #[arg(long, value_name = "FILE", conflicts_with = "public_key")]
-    pub allowed_signers: Option<PathBuf>,
-    /// The fingerprint of a key to trust: sha256:HEX, or OpenSSH's SHA256:BASE64.
-    #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
-    pub fingerprint: Vec<String>,
-    /// Keys that no longer count, whatever time a bundle claims: one FINGERPRINT SINCE WHY per line, # for comments.
-    #[arg(long, value_name = "FILE")]
-    pub revoked_keys: Option<PathBuf>,
-    /// The organization that the bundle must describe; case is ignored.
-    #[arg(long, value_name = "ORGANIZATION")]
-    pub expect_org: Option<String>,
-    /// The maximum age of the bundle: 36h, 7d, 90m.
-    #[arg(long, value_name = "DURATION")]
-    pub max_age: Option<String>,
-    /// Configuration file with the trusted keys; no configuration is read without this option.
-    #[arg(short, long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-}
-
-/// The heading of the options that choose checks.
-const FILTERS: &str = "Filters (each may be repeated)";
-
-/// `evidence report`
-#[derive(Debug, Args)]
-#[command(after_help = trust_help!())]
-pub struct ReportArgs {
-    /// The bundle.
-    #[arg(value_name = "BUNDLE")]
-    pub bundle: PathBuf,
-    /// Whom to trust, and what the bundle must be.
-    #[command(flatten)]
-    pub trust: TrustArgs,
-    /// The file to write; without it, the page goes to standard output, unless that is a terminal.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write the report that the signer put into the bundle, with its scripts and links turned off. Needs --output.
-    #[arg(long, requires = "output")]
-    pub as_signed: bool,
-}
-
-/// `evidence show`
-#[derive(Debug, Args)]
-#[command(after_help = trust_help!())]
-pub struct ShowArgs {
-    /// The bundles: files, and folders with bundles, without their subfolders.
-    #[arg(value_name = "BUNDLE", required = true)]
-    pub bundles: Vec<PathBuf>,
-    /// Whom to trust, and what the bundle must be.
-    #[command(flatten)]
-    pub trust: TrustArgs,
-    /// Which checks are shown.
-    #[command(flatten)]
-    pub filter: CheckFilterArgs,
-    /// How to print.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Text)]
-    pub format: ShowFormat,
-    /// Also list the checks that passed or do not apply. JSON and CSV always list them.
-    #[arg(long, conflicts_with = "status")]
-    pub all: bool,
-    /// End with code 8 if one of these checks fails without a waiver. With not-verifiable, checks that could not be verified
-    /// count too.
-    #[arg(long, value_enum, value_name = "STATUS")]
-    pub fail_on: Option<FailOn>,
-    /// Show the results as if there were no waivers, and count every failure.
-    #[arg(long)]
-    pub ignore_waivers: bool,
-}
-
-/// What makes a gate fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
-    /// A check that fails without a waiver
-    Fail,
-    /// The same, or a check that could not be verified
-    NotVerifiable,
-}
-
 /// `evidence waivers`
 #[derive(Debug, Args)]
 pub struct WaiversArgs {
@@ -277,29 +158,6 @@ pub struct WaiversListArgs {
     pub json: bool,
 }
 
-/// Which checks count: an empty list means all, several entries mean any of them.
-#[derive(Debug, Default, Args)]
-pub struct CheckFilterArgs {
-    /// Only checks with this status.
-    #[arg(long, value_enum, value_name = "STATUS", help_heading = FILTERS)]
-    pub status: Vec<StatusName>,
-    /// Only this control, such as CC7.2.
-    #[arg(long, value_name = "CONTROL", help_heading = FILTERS)]
-    pub control: Vec<String>,
-    /// Only this criterion, such as CC8.1, or this control; case is ignored.
-    #[arg(long, value_name = "CRITERION", help_heading = FILTERS)]
-    pub criterion: Vec<String>,
-    /// Only checks of this rule, such as branch-protection.
-    #[arg(long, value_name = "RULE", help_heading = FILTERS)]
-    pub rule: Vec<String>,
-    /// Only this source, such as codehost.
-    #[arg(long, value_name = "SOURCE", help_heading = FILTERS)]
-    pub source: Vec<String>,
-    /// Only subjects (names) that match: `*` matches any text, `?` one character; case is ignored.
-    #[arg(long, value_name = "GLOB", help_heading = FILTERS)]
-    pub subject: Vec<String>,
-}
-
 /// `evidence sample`
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
@@ -336,10 +194,10 @@ pub struct SampleArgs {
     #[command(flatten)]
     pub filter: CheckFilterArgs,
     /// Only members of this kind, such as repository or user; with --from population.
-    #[arg(long, value_name = "KIND", help_heading = FILTERS)]
+    #[arg(long, value_name = "KIND", help_heading = read::FILTERS)]
     pub kind: Vec<String>,
     /// Only members in scope; with --from population.
-    #[arg(long, help_heading = FILTERS)]
+    #[arg(long, help_heading = read::FILTERS)]
     pub in_scope: bool,
     /// How to print.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = SampleFormat::Text)]
@@ -443,35 +301,6 @@ pub enum SampleFormat {
     Json,
     /// A table for spreadsheets, RFC 4180
     Csv,
-}
-
-/// A status on the command line, as documents write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum StatusName {
-    /// The setting is as the rule expects.
-    Pass,
-    /// The setting is not as the rule expects.
-    Fail,
-    /// The setting could not be read.
-    #[value(alias = "not-verifiable")]
-    NotVerifiable,
-    /// The rule does not apply.
-    #[value(alias = "not-applicable")]
-    NotApplicable,
-}
-
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ShowFormat {
-    /// Grouped by control, status and reason
-    Text,
-    /// One JSON object
-    Json,
-    /// A table for spreadsheets, RFC 4180
-    Csv,
-    /// Tables for a ticket or a wiki
-    Markdown,
 }
 
 /// `evidence verifier`

@@ -10,6 +10,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _, Write a
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::detached::{self, ArchiveDigest};
+use evidence_bundle::hashing::Hashing;
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
@@ -199,9 +200,10 @@ impl Delivery<'_> {
         trust.add_key("your own signing key", self.key.public_key());
         let organization = Some(self.organization.to_string());
         let expectations = Expectations { organization, ..Expectations::default() };
-        let mut digested =
-            Digested { file, digest: ArchiveDigest::default(), is_wanted: self.detached_signature };
-        let written = BufReader::with_capacity(256 * 1024, &mut digested);
+        // Digested while the verifier reads it from the first byte to the last.
+        let mut digested = Hashing::with(file, ArchiveDigest::default());
+        let read: &mut dyn Read = if self.detached_signature { &mut digested } else { &mut file };
+        let written = BufReader::with_capacity(256 * 1024, read);
         let limits = Limits::default();
         // The checks were just judged from these facts. Judging them again would take half as much memory once more, so only
         // the builds that tests use do it, for each of their bundles.
@@ -211,7 +213,7 @@ impl Delivery<'_> {
             UntrustedBundle::new(written).verify(&trust, &expectations, &limits)
         };
         let bundle = bundle.map_err(Error::SelfVerification)?;
-        Ok((bundle.manifest.bundle_id, hex::encode(bundle.checksums_sha256), digested.digest))
+        Ok((bundle.manifest.bundle_id, hex::encode(bundle.checksums_sha256), digested.into_hash()))
     }
 
     /// The detached signature, complete and synced to disk, but not yet named.
@@ -260,23 +262,6 @@ impl Drop for Named {
         if let Some(path) = &self.0 {
             let _ = fs::remove_file(path);
         }
-    }
-}
-
-/// Digests the archive while the verifier reads it from the first byte to the last.
-struct Digested<'a> {
-    file: &'a File,
-    digest: ArchiveDigest,
-    is_wanted: bool,
-}
-
-impl Read for Digested<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        if self.is_wanted {
-            self.digest.write_all(buffer.get(..read).unwrap_or_default())?;
-        }
-        Ok(read)
     }
 }
 

@@ -125,22 +125,13 @@ pub fn control_result<'a, Words: 'a>(
     let mut first: [Option<&'static Reason>; 4] = [None; 4];
     for check in checks.filter(|check| control.uses(check.rule)) {
         counts.add(check.verdict.status);
-        if let Some(first) = first.get_mut(index(check.verdict.status)) {
+        if let Some(first) = first.get_mut(check.verdict.status.urgency()) {
             first.get_or_insert(check.verdict.reason);
         }
     }
     let status = counts.status();
-    let reason = first.get(index(status)).copied().flatten().unwrap_or(&reason::NO_EVIDENCE);
+    let reason = first.get(status.urgency()).copied().flatten().unwrap_or(&reason::NO_EVIDENCE);
     ControlResult { control, status, reason, counts }
-}
-
-fn index(status: Status) -> usize {
-    match status {
-        Status::Fail => 0,
-        Status::NotVerifiable => 1,
-        Status::Pass => 2,
-        Status::NotApplicable => 3,
-    }
 }
 
 /// A rule for tests that need any rule.

@@ -1,6 +1,6 @@
 //! Ctrl-C, SIGTERM and their Windows equivalents: the run ends at once and leaves no partial file.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -69,29 +69,41 @@ impl Interrupt {
         }
     }
 
-    /// A writer that fails once a signal has arrived.
-    pub fn guard<W>(&self, out: W) -> Guarded<W> {
-        Guarded { out, interrupt: self.clone() }
+    /// A reader or writer that fails once a signal has arrived.
+    pub fn guard<T>(&self, inner: T) -> Guarded<T> {
+        Guarded { inner, interrupt: self.clone() }
     }
 }
 
 /// Fails once a signal has arrived.
 #[derive(Debug)]
-pub struct Guarded<W> {
-    out: W,
+pub struct Guarded<T> {
+    inner: T,
     interrupt: Interrupt,
+}
+
+impl<T> Guarded<T> {
+    fn open(&mut self) -> io::Result<&mut T> {
+        match self.interrupt.raised() {
+            // Not ErrorKind::Interrupted: readers and writers would retry for ever.
+            Some(_) => Err(io::Error::other("stopped by a signal")),
+            None => Ok(&mut self.inner),
+        }
+    }
+}
+
+impl<R: Read> Read for Guarded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.open()?.read(buffer)
+    }
 }
 
 impl<W: Write> Write for Guarded<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.interrupt.raised() {
-            // Not ErrorKind::Interrupted: write_all would retry for ever.
-            Some(_) => Err(io::Error::other("stopped by a signal")),
-            None => self.out.write(bytes),
-        }
+        self.open()?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.inner.flush()
     }
 }

@@ -25,6 +25,7 @@ pub mod forecast;
 pub mod hint;
 pub mod interrupt;
 pub mod json;
+mod jwt;
 pub mod manual;
 pub mod observation;
 pub mod origin;

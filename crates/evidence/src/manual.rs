@@ -24,7 +24,8 @@ pub struct Example {
 }
 
 /// The commands that trust keys.
-const TRUSTING: &[&str] = &["verify", "show", "report", "sample", "diff", "history", "waivers", "upload"];
+const TRUSTING: &[&str] =
+    &["verify", "show", "report", "sample", "diff", "history", "rejudge", "waivers", "upload"];
 const COLLECT: &[&str] = &["collect"];
 const SENDING: &[&str] = &["collect", "upload"];
 /// Every command.
@@ -36,6 +37,7 @@ pub const EVERY: &[&str] = &[
     "sample",
     "diff",
     "history",
+    "rejudge",
     "waivers",
     "verifier",
     "upload",
@@ -144,7 +146,7 @@ pub const FILES: &[Entry] = &[
     },
     Entry {
         name: "./evidence-signing-key.pub.pem",
-        commands: &["init", "keygen", "verify", "show", "report", "sample", "diff", "history"],
+        commands: &["init", "keygen", "verify", "show", "report", "sample", "diff", "history", "rejudge"],
         text: "The public key. Give it to those who verify your bundles through a separate channel.",
     },
     Entry {
@@ -286,6 +288,20 @@ pub fn examples(command: &str) -> &'static [Example] {
                 ]
             }
         }
+        "rejudge" => {
+            const {
+                &[
+                    example(
+                        "Print what the rules of this version say about an older bundle.",
+                        "evidence rejudge --public-key acme.pub.pem bundle.tar.gz",
+                    ),
+                    example(
+                        "Try stricter numbers of `rules.settings` on it.",
+                        "evidence rejudge --config stricter.yaml --public-key acme.pub.pem bundle.tar.gz",
+                    ),
+                ]
+            }
+        }
         "verifier" => {
             const { &[example("Write the verifier page.", "evidence verifier --output verify.html")] }
         }
@@ -337,7 +353,7 @@ pub fn exits(command: &str) -> Vec<Exit> {
     let only: &[Exit] = match command {
         "" | "collect" => &Exit::ALL,
         "show" | "diff" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
-        "verify" | "report" | "sample" | "history" | "waivers" => {
+        "verify" | "report" | "sample" | "history" | "rejudge" | "waivers" => {
             &[Exit::Success, Exit::Configuration, Exit::NotVerified]
         }
         "upload" => &[

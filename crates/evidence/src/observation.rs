@@ -131,6 +131,19 @@ impl Inspection {
         })
     }
 
+    /// Adds the same verdict of every one of these rules.
+    pub fn concluded_alike<F>(
+        self,
+        judges: &'static [&'static Judge<F>],
+        subject: &Arc<str>,
+        verdict: &Verdict,
+    ) -> Inspection {
+        let add = |inspection: Inspection, judge: &&Judge<F>| {
+            inspection.concluded(judge.rule, Arc::clone(subject), verdict.clone())
+        };
+        judges.iter().fold(self, add)
+    }
+
     /// Adds the verdict of `rule`, whether or not anything was read. The verdict must account for what was not.
     pub fn concluded(
         mut self,

@@ -106,9 +106,8 @@ fn head(bundle: &Path, trust: &TrustRoot) -> Option<ManifestHead> {
 
 fn snapshot(bundle: &Path, trust: &TrustRoot) -> Option<Snapshot> {
     let (limits, snapshot) = (Limits::default(), Snapshot::default());
-    let (_, snapshot) =
-        read(contents(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot).ok()?;
-    snapshot.known.then_some(snapshot)
+    let read = read(contents(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot);
+    read.ok().map(|(_, snapshot)| snapshot)
 }
 
 fn contents(bundle: &Path) -> Result<BufReader<File>, Failure> {

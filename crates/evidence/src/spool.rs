@@ -13,10 +13,11 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use evidence_bundle::document::{ArtifactRecord, row_json};
+use evidence_bundle::hashing::Hashing;
 use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
 use evidence_os::file;
-use evidence_text::saturating_u64;
+use evidence_text::{saturating_u64, saturating_usize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
@@ -157,11 +158,9 @@ impl Spool {
             // Written by position, after everything that may be read meanwhile. Documents are written a few bytes at a
             // time, so the buffer is large.
             let append = Append { file: reader.file, offset };
-            let hashing = Hashing { out: append, hash: Sha256::new(), length: 0 };
-            let mut out = BufWriter::with_capacity(256 * 1024, hashing);
+            let mut out = BufWriter::with_capacity(256 * 1024, Hashing::new(append));
             write(&mut out, &reader)?;
-            let hashing = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            (hashing.hash.finalize().into(), hashing.length)
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
         };
         self.length = offset + length;
         self.items.push(Item { entry: Entry { path, sha256, size: length }, offset, row: None });
@@ -253,7 +252,7 @@ struct SpanReader<'a> {
 
 impl Read for SpanReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = usize::try_from(self.span.length).unwrap_or(usize::MAX).min(buffer.len());
+        let wanted = saturating_usize(self.span.length).min(buffer.len());
         let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
         let read = file::read_at(self.file, part, self.span.offset)?;
         let step = saturating_u64(read);
@@ -278,26 +277,6 @@ impl Write for Append<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Hashes and counts the bytes written through it.
-struct Hashing<W> {
-    out: W,
-    hash: Sha256,
-    length: u64,
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hash.update(bytes.get(..written).unwrap_or_default());
-        self.length += saturating_u64(written);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 

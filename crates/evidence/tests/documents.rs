@@ -20,6 +20,7 @@ use evidence::evaluate::{Check, Evidence};
 use evidence::exit::Exit;
 use evidence::hint;
 use evidence::manual::{self, Entry};
+use evidence::source::github::{PERMISSIONS, Permission};
 use evidence::source::{KINDS, SourceKind};
 use evidence_bundle::document::LACKING_REASONS;
 use evidence_rules::framework::{self, Mapping};
@@ -468,6 +469,15 @@ fn the_tables_of_calls_are_in_step() {
         }
         generated(&page(kind), &[("calls", table)]);
     }
+}
+
+#[test]
+fn the_table_of_permissions_is_in_step() {
+    let mut table = String::from("| Permission | In the API | For |\n|---|---|---|\n");
+    for Permission { name, title, reads } in PERMISSIONS {
+        table.push_str(&format!("| {title}: read | `{name}` | {reads} |\n"));
+    }
+    generated("docs/sources/codehost.md", &[("permissions", table)]);
 }
 
 /// A number of bytes, in whole KiB or MiB.

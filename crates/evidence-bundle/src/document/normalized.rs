@@ -60,16 +60,25 @@ impl Counts {
         *count = count.saturating_add(1);
     }
 
+    /// The number of this status.
+    pub fn of(&self, status: Status) -> u64 {
+        match status {
+            Status::Pass => self.pass,
+            Status::Fail => self.fail,
+            Status::NotVerifiable => self.not_verifiable,
+            Status::NotApplicable => self.not_applicable,
+        }
+    }
+
+    /// The most urgent status, if there is any.
+    pub fn worst(&self) -> Option<Status> {
+        Status::BY_URGENCY.into_iter().find(|status| self.of(*status) > 0)
+    }
+
     /// The status of a control with these checks: fail if any fails, else not verifiable if any is, else pass. Checks
     /// that do not apply say nothing: with no others the control does not apply. Without a check nothing is verified.
     pub fn status(&self) -> Status {
-        match self {
-            Counts { fail: 1.., .. } => Status::Fail,
-            Counts { not_verifiable: 1.., .. } => Status::NotVerifiable,
-            Counts { pass: 1.., .. } => Status::Pass,
-            Counts { not_applicable: 1.., .. } => Status::NotApplicable,
-            Counts { pass: 0, fail: 0, not_verifiable: 0, not_applicable: 0 } => Status::NotVerifiable,
-        }
+        self.worst().unwrap_or(Status::NotVerifiable)
     }
 }
 

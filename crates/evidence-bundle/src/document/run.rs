@@ -2,6 +2,8 @@
 //!
 //! A reproducible run leaves out what depends on the run and not on what the sources answered.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +128,26 @@ pub struct Identity {
     pub id: Option<String>,
     /// The scopes of the token separated by commas, or `none`, or `not reported`.
     pub scopes: String,
+    /// The app that collected, with what it may do, if the source was read by one.
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
+    pub app: Option<AppIdentity>,
+}
+
+/// An app, the installation that it acted for, and what the host granted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppIdentity {
+    /// The number of the app.
+    pub app_id: u64,
+    /// The name of the app in addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slug: Option<String>,
+    /// The number of the installation.
+    pub installation_id: u64,
+    /// The permissions of the token by name, with the level that the host granted: `read`.
+    pub permissions: BTreeMap<String, String>,
+    /// The repositories that the installation covers: `all` or `selected`.
+    pub repository_selection: String,
 }
 
 /// A rate limit as the source reported it.

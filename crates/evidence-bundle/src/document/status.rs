@@ -41,6 +41,15 @@ impl Status {
     /// Every status, in the order in which they are counted.
     pub const ALL: [Status; 4] = [Status::Pass, Status::Fail, Status::NotVerifiable, Status::NotApplicable];
 
+    /// Every status, the most urgent first.
+    pub const BY_URGENCY: [Status; 4] =
+        [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
+
+    /// The place in the order of urgency; the most urgent has the lowest number.
+    pub fn urgency(self) -> usize {
+        Status::BY_URGENCY.iter().position(|status| *status == self).unwrap_or_default()
+    }
+
     /// The status as documents write it.
     pub fn as_str(self) -> &'static str {
         match self {

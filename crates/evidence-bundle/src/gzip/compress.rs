@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
+use evidence_text::saturating_usize;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
 use super::HEADER;
@@ -145,7 +146,7 @@ fn deflate_block(deflate: &mut Compress, job: &Job) -> io::Result<Vec<u8>> {
     let flush = if job.last { FlushCompress::Finish } else { FlushCompress::Sync };
     let mut compressed = Vec::with_capacity(job.data.len() / 2 + 1024);
     loop {
-        let consumed = usize::try_from(deflate.total_in()).unwrap_or(usize::MAX);
+        let consumed = saturating_usize(deflate.total_in());
         let rest = job.data.get(consumed..).unwrap_or_default();
         let status = deflate.compress_vec(rest, &mut compressed, flush).map_err(io::Error::other)?;
         // The flush is complete if room is left; otherwise more output may follow.

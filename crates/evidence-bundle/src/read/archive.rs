@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use evidence_text::{saturating_u64, saturating_usize};
 use sha2::{Digest as _, Sha256};
 
 use super::inflate::{self, Inflater};
@@ -223,7 +224,7 @@ impl<R: Read> Contents<'_, R> {
             return Ok(false);
         }
         let available = self.archive.reader.fill_buf().map_err(inflate::failure)?;
-        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(limit);
+        let wanted = saturating_usize(self.left).min(limit);
         let bytes = available.get(..wanted).unwrap_or(available);
         if bytes.is_empty() {
             let detail = format!("the archive ends inside {}", self.path);
@@ -233,7 +234,7 @@ impl<R: Read> Contents<'_, R> {
         use_bytes(bytes);
         let taken = bytes.len();
         self.archive.reader.consume(taken);
-        self.left = self.left.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX));
+        self.left = self.left.saturating_sub(saturating_u64(taken));
         Ok(true)
     }
 
@@ -283,7 +284,7 @@ impl<R: Read> Contents<'_, R> {
 
     /// Reads the whole into memory, with its SHA-256.
     pub(super) fn into_memory(mut self) -> Result<(Vec<u8>, [u8; 32]), Failure> {
-        let claimed = usize::try_from(self.size).unwrap_or(usize::MAX);
+        let claimed = saturating_usize(self.size);
         let mut bytes = Vec::with_capacity(claimed.min(RESERVED));
         while self.step(usize::MAX, &mut |chunk| bytes.extend_from_slice(chunk))? {}
         Ok((bytes, self.finish()?))

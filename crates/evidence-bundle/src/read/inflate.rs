@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use evidence_text::saturating_usize;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::outcome::Failure;
@@ -130,8 +131,8 @@ impl<R: Read> Read for Inflater<R> {
             let at_end = input.is_empty();
             let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
             let status = self.inflate.decompress(input, buffer, FlushDecompress::None);
-            let consumed = usize::try_from(self.inflate.total_in() - before_in).unwrap_or(usize::MAX);
-            let mut produced = usize::try_from(self.inflate.total_out() - before_out).unwrap_or(usize::MAX);
+            let consumed = saturating_usize(self.inflate.total_in() - before_in);
+            let mut produced = saturating_usize(self.inflate.total_out() - before_out);
             self.source.consume(consumed);
             self.ended = matches!(status, Ok(Status::StreamEnd));
             if status.is_err() {
@@ -139,7 +140,7 @@ impl<R: Read> Read for Inflater<R> {
             }
             let over = self.inflate.total_out().saturating_sub(self.limit);
             if over > 0 {
-                produced = produced.saturating_sub(usize::try_from(over).unwrap_or(usize::MAX));
+                produced = produced.saturating_sub(saturating_usize(over));
                 self.behind = Some(StreamError::Limit(self.limit));
             }
             // Return the bytes before the damage first: which of two faults is reported must not depend on the sizes

@@ -11,6 +11,7 @@ mod inflate;
 mod key;
 mod limits;
 mod manifest;
+mod manifest_rows;
 mod names;
 mod outcome;
 mod pass;
@@ -24,6 +25,7 @@ mod waivers;
 
 use std::io::{self, Read};
 
+use evidence_text::{saturating_i64, saturating_u64};
 use sha2::{Digest as _, Sha256};
 
 pub use head::{KEPT_RECORDS, ManifestHead, WaiversHead};
@@ -35,6 +37,7 @@ pub use stream::{Json, Stop};
 pub use waivers::{MAX_GLOBS, MAX_WAIVERS, WaiverSink, each_waiver};
 
 use crate::checksums::ChecksumList;
+use crate::document::{AppIdentity, RunRecord};
 use crate::key::{PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
 use crate::trust::TrustRoot;
@@ -126,7 +129,7 @@ impl<R: Read> UntrustedBundle<R> {
             _ => None,
         };
         let mut pass = Pass { archive, list: &list, limits, sink };
-        let files = u64::try_from(list.len()).unwrap_or(u64::MAX);
+        let files = saturating_u64(list.len());
         let facts = match pass.judge_manifest(manifest, &key)? {
             ManifestVerdict::Agrees(facts) => *facts,
             ManifestVerdict::Newer(version) => {
@@ -156,6 +159,7 @@ impl<R: Read> UntrustedBundle<R> {
                     manifest: facts.head,
                     lacking,
                     populations,
+                    apps: apps_of(&run),
                     source_date_epoch: run.source_date_epoch,
                     checksums_sha256,
                     judgement: None,
@@ -246,7 +250,7 @@ fn expect(expectations: &Expectations, facts: &manifest::ManifestFacts) -> Resul
             let detail = "the times of the bundle are not those of a clock, so its age is not known";
             return Err(VerifyError::new(Reason::TooOld, detail));
         }
-        let max_age = i64::try_from(max_age.as_secs()).unwrap_or(i64::MAX);
+        let max_age = saturating_i64(max_age.as_secs());
         let age = now.saturating_sub(facts.created_at);
         if age < -CLOCK_SKEW {
             let detail = format!("the bundle is dated {} seconds in the future", age.saturating_neg());
@@ -258,4 +262,11 @@ fn expect(expectations: &Expectations, facts: &manifest::ManifestFacts) -> Resul
         }
     }
     Ok(())
+}
+
+/// The apps that collected, by source.
+fn apps_of(run: &RunRecord) -> Vec<(String, AppIdentity)> {
+    let apps =
+        run.sources.iter().filter_map(|source| Some((source.name.clone(), source.identity.app.clone()?)));
+    apps.collect()
 }

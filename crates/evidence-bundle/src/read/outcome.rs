@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use super::head::ManifestHead;
 use super::reason::VerifyError;
-use crate::document::SourcePopulation;
+use crate::document::{AppIdentity, SourcePopulation};
 use crate::key::{KeyId, PublicKey};
 use crate::trust::KeyClock;
 
@@ -100,6 +100,8 @@ pub struct VerifiedBundle {
     pub lacking: u64,
     /// What each source counts, and how that compares with everything there is.
     pub populations: Vec<SourcePopulation>,
+    /// The apps that collected, by the name of the source, and what the host granted them.
+    pub apps: Vec<(String, AppIdentity)>,
     /// The fixed time that replaced the clock of the run, in Unix seconds, if any: `collect --reproducible`.
     pub source_date_epoch: Option<i64>,
     /// The SHA-256 of `checksums.sha256`, which identifies the bundle's contents.

@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use evidence_text::saturating_u64;
+
 use super::archive::{Archive, NextEntry};
 use super::derived::{self, Derived, References};
 use super::limits::{Limits, within};
@@ -44,7 +46,7 @@ impl<R: Read> Pass<'_, R> {
     ) -> Result<ManifestVerdict, Failure> {
         let (judged, size) = match read {
             Some(manifest) => {
-                let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
+                let size = saturating_u64(manifest.len());
                 let feed = feed(&mut self.sink, MANIFEST, size)?;
                 (manifest::judge(manifest.as_slice(), self.list, feed), size)
             }

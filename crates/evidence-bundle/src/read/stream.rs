@@ -5,6 +5,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use evidence_text::saturating_u64;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
@@ -225,7 +226,7 @@ impl<'s, R: Read> Json<'s, R> {
 
     /// How many bytes were read.
     pub(super) fn position(&self) -> u64 {
-        self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX))
+        self.before.saturating_add(saturating_u64(self.at))
     }
 
     /// An error for malformed JSON, with its position.
@@ -290,7 +291,7 @@ impl<'s, R: Read> Json<'s, R> {
             self.window.resize(self.window.len().saturating_mul(2), 0);
         }
         self.window.copy_within(self.at..self.filled, 0);
-        self.before = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
+        self.before = self.before.saturating_add(saturating_u64(self.at));
         self.filled -= self.at;
         self.at = 0;
         while let Some(space) = self.window.get_mut(self.filled..).filter(|space| !space.is_empty()) {

@@ -5,6 +5,7 @@
 
 use std::io::Read;
 
+use evidence_text::saturating_u64;
 use sha2::{Digest as _, Sha256};
 
 use super::derived::Derived;
@@ -229,7 +230,7 @@ impl Matches {
     fn add(&mut self, check: &WaiverMatch) {
         let WaiverMatch { control, source, rule, subject, status, reason } = check;
         for text in [control.as_str(), source, rule, subject, status.as_str(), reason] {
-            self.0.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
+            self.0.update(saturating_u64(text.len()).to_be_bytes());
             self.0.update(text);
         }
     }

@@ -1,6 +1,8 @@
 //! The allowed-signers file of OpenSSH (ssh-keygen(1), "ALLOWED SIGNERS"):
 //! `principals [options] key-type base64-key [comment]`, one per line.
 
+use evidence_text::saturating_u32;
+
 use super::error::{SignerLineError, TrustError};
 use super::key::{NAMESPACE, TrustedKey};
 use super::signer_options::{self, Options};
@@ -89,7 +91,7 @@ fn names_anyone(principals: &str) -> bool {
 /// Negated patterns match the fewest of these, since only wildcards match a [`STRANGER`]. Longer examples are
 /// unnecessary: a negated pattern treats all runs longer than its number of `?` alike.
 fn examples(pattern: &str, longest: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let stars = u32::try_from(pattern.matches('*').count()).unwrap_or(u32::MAX);
+    let stars = saturating_u32(pattern.matches('*').count());
     (0..(longest + 1).saturating_pow(stars)).map(move |number| {
         let mut lengths = number;
         let mut principal = Vec::with_capacity(pattern.len());

@@ -63,6 +63,30 @@ impl TrustRoot {
         self.keys.push(TrustedKey { label: label.into(), key, valid_after: None, valid_before: None });
     }
 
+    /// Trusts a key from one Unix second to another, both included.
+    pub fn add_key_within(
+        &mut self,
+        label: impl Into<String>,
+        key: PublicKey,
+        valid_after: Option<i64>,
+        valid_before: Option<i64>,
+    ) {
+        self.keys.push(TrustedKey { label: label.into(), key, valid_after, valid_before });
+    }
+
+    /// Revokes a key from this Unix second on, as a line of the list of revoked keys does.
+    pub fn revoke_key(
+        &mut self,
+        label: impl Into<String>,
+        key: &PublicKey,
+        since: i64,
+        why: impl Into<String>,
+    ) {
+        let key = Pin::KeyId(key.key_id());
+        let revocation = Revocation { label: label.into(), key, since, why: why.into() };
+        self.revoked.get_or_insert_default().push(revocation);
+    }
+
     /// Trusts every key in the contents of a public key file ([`PublicKey::parse_all`]). The label names the file; with
     /// several keys, a number is added.
     ///

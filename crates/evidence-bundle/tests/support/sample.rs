@@ -52,7 +52,12 @@ pub fn run_record(artifacts: usize) -> RunRecord {
         sources: vec![SourceRun {
             name: "codehost".to_owned(),
             api_url: "https://api.example.com".to_owned(),
-            identity: Identity { login: Some("auditor".to_owned()), id: None, scopes: "read:org".to_owned() },
+            identity: Identity {
+                login: Some("auditor".to_owned()),
+                id: None,
+                scopes: "read:org".to_owned(),
+                app: None,
+            },
             discovered: 1,
             in_scope: 1,
             requested: artifacts,

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use evidence_text::saturating_u32;
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac;
 use sha2::{Digest as _, Sha256};
@@ -156,7 +157,7 @@ fn learn(
     head: &EntryHead,
 ) {
     let (span, mark) = entry;
-    let asked = |at: &Timestamp| u32::try_from(at.as_second().max(0)).unwrap_or(u32::MAX);
+    let asked = |at: &Timestamp| saturating_u32(at.as_second().max(0));
     match head {
         EntryHead::Answer(answer) => {
             let question = CacheKey { path: &answer.path, accept: &answer.accept };

@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Read as _, Seek as _};
 use std::num::NonZeroU32;
 
 use evidence_os::file;
+use evidence_text::saturating_usize;
 use jiff::Timestamp;
 use ring::hmac;
 use serde::{Deserialize, Serialize};
@@ -263,7 +264,7 @@ fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> i
     }
     let (length, tag) = prefix.split_at(4);
     let length = length.try_into().map_or(0, u32::from_le_bytes);
-    let content = usize::try_from(length).unwrap_or(usize::MAX);
+    let content = saturating_usize(length);
     if content > LONGEST {
         return Ok(None);
     }

@@ -8,12 +8,12 @@ use super::App;
 use super::bundles::page_request;
 use super::input::{Id, Json, Parameters};
 use super::views::{
-    AuditList, BundleView, KeyList, KeyView, LegalHold, NewKeyRequest, NewKeyView, NewTrustedKey, Retention,
-    TrustedKeyList, TrustedKeyView,
+    AuditList, BundleView, ChangedTrust, KeyList, KeyView, LegalHold, NewKeyRequest, NewKeyView,
+    NewTrustedKey, Retention, TrustRevocation, TrustValidity, TrustedKeyList, TrustedKeyView,
 };
 use crate::error::Error;
 use crate::principal::Principal;
-use crate::service::RequestId;
+use crate::service::{RequestId, Window};
 use crate::time::Time;
 
 /// Make an API key. The answer is the only place where it is ever shown.
@@ -27,7 +27,8 @@ pub async fn create_key(
     request_id: RequestId,
     Json(new): Json<NewKeyRequest>,
 ) -> Result<(StatusCode, Answer<NewKeyView>), Error> {
-    let key = app.service.create_key(&principal, &request_id, new.role, &new.name).await?;
+    let expires_at = time("expires_at", new.expires_at.as_deref())?;
+    let key = app.service.create_key(&principal, &request_id, new.role, &new.name, expires_at).await?;
     Ok((StatusCode::CREATED, Answer(key.into())))
 }
 
@@ -67,8 +68,11 @@ pub async fn add_trusted_key(
     request_id: RequestId,
     Json(new): Json<NewTrustedKey>,
 ) -> Result<(StatusCode, Answer<TrustedKeyView>), Error> {
-    let (row, added) =
-        app.service.add_trusted_key(&principal, &request_id, &new.public_key, &new.name).await?;
+    let window = window(new.valid_from.as_deref(), new.valid_until.as_deref())?;
+    let (row, added) = app
+        .service
+        .add_trusted_key_within(&principal, &request_id, &new.public_key, &new.name, window)
+        .await?;
     let status = if added { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Answer(row.into())))
 }
@@ -85,7 +89,55 @@ pub async fn list_trusted_keys(
     Ok(Answer(TrustedKeyList { items: keys.into_iter().map(TrustedKeyView::from).collect() }))
 }
 
-/// Stop trusting a signing key. Bundles it signed stay stored and no longer verify.
+/// Set the times of receipt between which a trusted key counts. Bundles that it signed stay verified if they were received
+/// between them.
+#[utoipa::path(
+    put, path = "/api/v1/trusted-keys/{key_id}/validity", tag = "administration", request_body = TrustValidity,
+    params(("key_id" = String, Path, description = "`sha256:` and 64 hex digits")),
+    responses((status = 200, body = ChangedTrust))
+)]
+pub async fn set_trust_window(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+    Json(validity): Json<TrustValidity>,
+) -> Result<Answer<ChangedTrust>, Error> {
+    let window = window(validity.valid_from.as_deref(), validity.valid_until.as_deref())?;
+    Ok(Answer(app.service.set_trust_window(&principal, &request_id, &id, window).await?.into()))
+}
+
+/// Revoke a trusted key. Bundles that were received earlier stay verified.
+#[utoipa::path(
+    put, path = "/api/v1/trusted-keys/{key_id}/revocation", tag = "administration", request_body = TrustRevocation,
+    params(("key_id" = String, Path, description = "`sha256:` and 64 hex digits")),
+    responses((status = 200, body = ChangedTrust))
+)]
+pub async fn revoke_trusted_key(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+    Json(revocation): Json<TrustRevocation>,
+) -> Result<Answer<ChangedTrust>, Error> {
+    let since = time("since", Some(&revocation.since))?.ok_or(Error::NotFound("time"))?;
+    let changed =
+        app.service.revoke_trusted_key(&principal, &request_id, &id, since, &revocation.reason).await?;
+    Ok(Answer(changed.into()))
+}
+
+/// An optional time of a body.
+fn time(name: &str, text: Option<&str>) -> Result<Option<Time>, Error> {
+    let read =
+        |text| Time::parse(text).ok_or_else(|| Error::Invalid(format!("{name} must be an RFC 3339 time")));
+    text.map(read).transpose()
+}
+
+fn window(from: Option<&str>, until: Option<&str>) -> Result<Window, Error> {
+    Ok(Window { from: time("valid_from", from)?, until: time("valid_until", until)? })
+}
+
+/// Remove a signing key that was added by mistake. Bundles it signed stay stored and no longer verify.
 #[utoipa::path(
     delete, path = "/api/v1/trusted-keys/{key_id}", tag = "administration",
     params(("key_id" = String, Path, description = "`sha256:` and 64 hex digits")),

@@ -10,6 +10,7 @@ pub mod input;
 pub mod openapi;
 pub mod problem;
 pub mod routes;
+pub mod status;
 pub mod system;
 pub mod views;
 

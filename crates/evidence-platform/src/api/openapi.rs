@@ -8,7 +8,7 @@ use utoipa::openapi::{Components, Content, Ref, RefOr, Response, SecurityRequire
 use super::access::Access;
 use super::problem::{MEDIA_TYPE, Problem, ProblemKind};
 use super::routes::{Route, table};
-use super::views;
+use super::{status, views};
 
 const SCHEME: &str = "api_key";
 
@@ -34,10 +34,15 @@ const SCHEME: &str = "api_key";
         views::TrustedKeyView,
         views::TrustedKeyList,
         views::NewTrustedKey,
+        views::TrustValidity,
+        views::TrustRevocation,
+        views::ChangedTrust,
         views::LegalHold,
         views::Retention,
         views::AuditView,
         views::AuditList,
+        status::StatusView,
+        status::OrganizationStatus,
     ))
 )]
 struct Types;

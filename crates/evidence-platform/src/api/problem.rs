@@ -68,6 +68,8 @@ pub enum ProblemKind {
     UnsupportedCoding,
     /// The storage refuses the platform.
     StorageRefused,
+    /// Evidence is overdue.
+    Late,
     /// Too many requests at once.
     Busy,
     /// Database or storage do not answer.
@@ -76,7 +78,7 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [ProblemKind; 25] = [
+    pub const ALL: [ProblemKind; 26] = [
         ProblemKind::InvalidRequest,
         ProblemKind::DigestMissing,
         ProblemKind::DigestMismatch,
@@ -100,6 +102,7 @@ impl ProblemKind {
         ProblemKind::Internal,
         ProblemKind::UnsupportedCoding,
         ProblemKind::StorageRefused,
+        ProblemKind::Late,
         ProblemKind::Busy,
         ProblemKind::Unavailable,
     ];
@@ -130,6 +133,7 @@ impl ProblemKind {
             ProblemKind::NewerVersion => NewerBundle::CODE,
             ProblemKind::Internal => "internal",
             ProblemKind::StorageRefused => "storage-refused",
+            ProblemKind::Late => "late",
             ProblemKind::Busy => "busy",
             ProblemKind::Unavailable => "unavailable",
         }
@@ -164,7 +168,9 @@ impl ProblemKind {
             ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             ProblemKind::BundleRefused | ProblemKind::NewerVersion => StatusCode::UNPROCESSABLE_ENTITY,
             ProblemKind::Internal | ProblemKind::StorageRefused => StatusCode::INTERNAL_SERVER_ERROR,
-            ProblemKind::Busy | ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ProblemKind::Late | ProblemKind::Busy | ProblemKind::Unavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         }
     }
 
@@ -194,6 +200,7 @@ impl ProblemKind {
             ProblemKind::NewerVersion => "The bundle was made by a newer evidence",
             ProblemKind::Internal => "Internal error of the platform",
             ProblemKind::StorageRefused => "The storage refuses the platform",
+            ProblemKind::Late => "Evidence is overdue",
             ProblemKind::Busy => "Too many requests at once; try again",
             ProblemKind::Unavailable => "The database or the storage does not answer; try again",
         }
@@ -243,6 +250,9 @@ impl ProblemKind {
             }
             ProblemKind::Internal => "Send the request id to the operator.",
             ProblemKind::StorageRefused => "Tell the operator. The platform's log has the storage's reason.",
+            ProblemKind::Late => {
+                "Find out why no newer bundle arrived. `detail` has the age of the newest one."
+            }
             ProblemKind::Busy | ProblemKind::Unavailable => {
                 "Try again after the number of seconds in `Retry-After`."
             }
@@ -273,10 +283,11 @@ pub fn kind(error: &Error) -> ProblemKind {
         Error::LegalHold => ProblemKind::LegalHold,
         Error::Retained(_) => ProblemKind::Retained,
         Error::RetentionShortened(_) => ProblemKind::RetentionShortened,
-        Error::Busy => ProblemKind::Busy,
+        Error::Late(_) => ProblemKind::Late,
+        Error::Busy | Error::CheckHeld => ProblemKind::Busy,
         Error::Unavailable(_) | Error::NotReady { refused: false, .. } => ProblemKind::Unavailable,
         Error::StorageRefused | Error::NotReady { refused: true, .. } => ProblemKind::StorageRefused,
-        Error::Internal(..) | Error::Damaged { .. } => ProblemKind::Internal,
+        Error::Internal(..) | Error::Damaged { .. } | Error::Unsound(_) => ProblemKind::Internal,
     }
 }
 

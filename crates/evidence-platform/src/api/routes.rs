@@ -14,8 +14,10 @@ use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
 use super::problem::ProblemKind;
-use super::{App, administration, bundles, system};
-use crate::pages::{artifacts, bundle, checks, compare, report, sign_in, style, timeline, verifier};
+use super::{App, administration, bundles, status, system};
+use crate::pages::{
+    artifacts, bundle, checks, compare, integrity, report, sign_in, style, timeline, verifier,
+};
 use crate::role::Capability;
 
 /// A row of the table.
@@ -81,7 +83,7 @@ impl Route {
 /// The table.
 pub fn table() -> Vec<Route> {
     use Access::{Needs, Open, OpenPage, Page};
-    use Capability::{Administer, Identify, Read, Upload, Verify};
+    use Capability::{Administer, Identify, Monitor, Read, Upload, Verify};
     use administration as admin;
     const UPLOAD: &[ProblemKind] = &[
         ProblemKind::InvalidRequest,
@@ -96,6 +98,7 @@ pub fn table() -> Vec<Route> {
         ProblemKind::Busy,
     ];
     const LIST: &[ProblemKind] = &[ProblemKind::InvalidRequest];
+    const STATUS: &[ProblemKind] = &[ProblemKind::InvalidRequest, ProblemKind::Late];
     const ONE: &[ProblemKind] = &[ProblemKind::NotFound];
     const VERIFY: &[ProblemKind] = &[ProblemKind::NotFound, ProblemKind::Busy];
     const BODY: &[ProblemKind] = &[
@@ -154,12 +157,19 @@ pub fn table() -> Vec<Route> {
         Route::of::<admin::__path_revoke_key, _, _>(Needs(Administer), ONE, admin::revoke_key),
         Route::of::<admin::__path_add_trusted_key, _, _>(Needs(Administer), BODY, admin::add_trusted_key),
         Route::of::<admin::__path_list_trusted_keys, _, _>(Needs(Administer), &[], admin::list_trusted_keys),
+        Route::of::<admin::__path_set_trust_window, _, _>(Needs(Administer), HOLD, admin::set_trust_window),
+        Route::of::<admin::__path_revoke_trusted_key, _, _>(
+            Needs(Administer),
+            HOLD,
+            admin::revoke_trusted_key,
+        ),
         Route::of::<admin::__path_remove_trusted_key, _, _>(
             Needs(Administer),
             ONE,
             admin::remove_trusted_key,
         ),
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
+        Route::of::<status::__path_status, _, _>(Needs(Monitor), STATUS, status::status),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
         Route::plain("/healthz", Open, &[], system::healthz),
         Route::plain(
@@ -169,6 +179,7 @@ pub fn table() -> Vec<Route> {
             system::readyz,
         ),
         Route::plain("/metrics", Open, &[], system::metrics),
+        Route::plain("/metrics/organizations", Needs(Monitor), &[], status::metrics),
         Route::plain("/assets/style.css", Open, &[], style::style),
         Route::plain("/assets/icon.svg", Open, &[], style::icon),
         Route::plain("/", OpenPage, &[], sign_in::home),
@@ -186,6 +197,7 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
         Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
+        Route::plain("/integrity", Page(Read), &[], integrity::integrity),
     ]
 }
 

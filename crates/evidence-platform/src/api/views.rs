@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::principal::Principal;
 use crate::role::Role;
-use crate::service::{NewKey, Page, Stored, Verification};
+use crate::service::{Changed, NewKey, Page, Stored, Verification};
 use crate::store::{AuditRecord, BundleRow, KeyRow, TrustedKeyRow};
 
 /// The bytes of a bundle; only described here, never held.
@@ -172,6 +172,10 @@ pub struct KeyView {
     pub created_at: String,
     /// When it was revoked (RFC 3339).
     pub revoked_at: Option<String>,
+    /// When it ends by itself (RFC 3339).
+    pub expires_at: Option<String>,
+    /// When it was last used (RFC 3339), to the hour.
+    pub last_used_at: Option<String>,
 }
 
 impl From<KeyRow> for KeyView {
@@ -183,6 +187,8 @@ impl From<KeyRow> for KeyView {
             name: row.label,
             created_at: row.created_at.to_string(),
             revoked_at: row.revoked_at.map(|time| time.to_string()),
+            expires_at: row.expires_at.map(|time| time.to_string()),
+            last_used_at: row.last_used_at.map(|time| time.to_string()),
         }
     }
 }
@@ -203,6 +209,10 @@ pub struct NewKeyRequest {
     /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
+    /// When it ends (RFC 3339); never by default.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub expires_at: Option<String>,
 }
 
 /// A new key. It is shown only once.
@@ -239,6 +249,14 @@ pub struct TrustedKeyView {
     pub name: String,
     /// When it was added (RFC 3339).
     pub created_at: String,
+    /// The first time of receipt at which it counts (RFC 3339).
+    pub valid_from: Option<String>,
+    /// The last second of receipt at which it counts (RFC 3339).
+    pub valid_until: Option<String>,
+    /// Since when it is revoked (RFC 3339): bundles that were received earlier still count.
+    pub revoked_since: Option<String>,
+    /// Why it is revoked.
+    pub revoked_reason: Option<String>,
 }
 
 impl From<TrustedKeyRow> for TrustedKeyView {
@@ -249,6 +267,10 @@ impl From<TrustedKeyRow> for TrustedKeyView {
             public_key: row.public_key,
             name: row.label,
             created_at: row.created_at.to_string(),
+            valid_from: row.valid_from.map(|time| time.to_string()),
+            valid_until: row.valid_until.map(|time| time.to_string()),
+            revoked_since: row.revoked.as_ref().map(|(since, _)| since.to_string()),
+            revoked_reason: row.revoked.map(|(_, reason)| reason),
         }
     }
 }
@@ -269,6 +291,55 @@ pub struct NewTrustedKey {
     /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
+    /// The first time of receipt at which it counts (RFC 3339); no limit by default.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub valid_from: Option<String>,
+    /// The last second of receipt at which it counts (RFC 3339); no limit by default.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub valid_until: Option<String>,
+}
+
+/// Between which times of receipt a trusted key counts. An absent one is no limit.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrustValidity {
+    /// The first time (RFC 3339).
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub valid_from: Option<String>,
+    /// The last second (RFC 3339).
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub valid_until: Option<String>,
+}
+
+/// Since when a trusted key is revoked, and why.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrustRevocation {
+    /// Bundles that are received from this time on do not count (RFC 3339).
+    #[schema(format = DateTime)]
+    pub since: String,
+    /// Why.
+    #[schema(min_length = 1, max_length = 500)]
+    pub reason: String,
+}
+
+/// A trusted key after a change.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ChangedTrust {
+    /// The key.
+    pub key: TrustedKeyView,
+    /// How many stored bundles by this key were received too late to count any longer.
+    pub bundles_outside: u64,
+}
+
+impl From<Changed> for ChangedTrust {
+    fn from(changed: Changed) -> ChangedTrust {
+        ChangedTrust { key: changed.row.into(), bundles_outside: changed.outside }
+    }
 }
 
 /// Whether a bundle is kept regardless of its retention.

@@ -6,12 +6,15 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evidence_bundle::text::saturating_usize;
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use object_store::aws::Checksum;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as BlobPath;
 use object_store::{
-    ClientOptions, Error as StorageError, GetResult, ObjectStore, ObjectStoreExt as _, PutMode, RetryConfig,
-    WriteMultipart,
+    ClientOptions, Error as StorageError, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode,
+    RetryConfig, WriteMultipart,
 };
 use url::Url;
 
@@ -152,7 +155,7 @@ impl Blobs {
             Err(StorageError::NotFound { .. }) => {}
             Err(error) => return Err(self.fault(error)),
         }
-        let part = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
+        let part = saturating_usize(PART_BYTES);
         let begun = self.store.put_multipart(path).await.map_err(|error| self.put_fault(error))?;
         let mut upload = WriteMultipart::new_with_chunk_size(begun, part);
         match self.send_parts(&mut upload, blob).await {
@@ -202,6 +205,34 @@ impl Blobs {
         }
     }
 
+    /// Whether a blob exists.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Unavailable`] or [`Error::StorageRefused`].
+    pub async fn exists(&self, organization: &OrganizationId, digest: &BlobDigest) -> Result<bool, Error> {
+        match self.store.head(&self.path(organization, digest)).await {
+            Ok(_) => Ok(true),
+            Err(StorageError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    /// Every blob with its size, and nothing else that is in the storage.
+    pub fn list(&self) -> BoxStream<'static, Result<(OrganizationId, BlobDigest, u64), Error>> {
+        let prefix = (!self.prefix.is_empty()).then(|| BlobPath::from(self.prefix.as_str()));
+        let (own, refusals) = (self.prefix.clone(), Arc::clone(&self.refusals));
+        let listed = self.store.list(prefix.as_ref());
+        let blob = move |found: Result<ObjectMeta, StorageError>| match found {
+            Ok(found) => {
+                blob_at(&own, found.location.as_ref()).map(|(whose, digest)| Ok((whose, digest, found.size)))
+            }
+            // The folder of a storage without a blob.
+            Err(StorageError::NotFound { .. }) => None,
+            Err(error) => Some(Err(refusals.fault(error))),
+        };
+        listed.filter_map(move |found| std::future::ready(blob(found))).boxed()
+    }
+
     /// Deletes a blob. Succeeds if it does not exist.
     pub async fn delete(&self, organization: &OrganizationId, digest: &BlobDigest) -> Removal {
         match self.store.delete(&self.path(organization, digest)).await {
@@ -226,6 +257,16 @@ impl Blobs {
         let written = self.store.put(&path, read(blob).await?.into()).await;
         written.map(drop).map_err(|error| self.put_fault(error))
     }
+}
+
+/// The blob at this path below the prefix: `<organization>/<two digits>/<digest>`.
+fn blob_at(prefix: &str, path: &str) -> Option<(OrganizationId, BlobDigest)> {
+    let rest = path.strip_prefix(prefix)?.trim_start_matches('/');
+    let mut parts = rest.split('/');
+    let (organization, shard, digest) = (parts.next()?, parts.next()?, parts.next()?);
+    let well_formed = organization.starts_with("org_") && digest.starts_with(shard) && shard.len() == 2;
+    let digest = BlobDigest::parse(digest).filter(|_| well_formed && parts.next().is_none())?;
+    Some((OrganizationId::stored(organization.to_owned()), digest))
 }
 
 /// Reads a blob that fits into memory.
@@ -276,6 +317,23 @@ mod tests {
         assert!(!plain_http_is_local("https://storage.example.com").unwrap());
         for endpoint in ["http://storage.example.com", "ftp://127.0.0.1", "127.0.0.1:9000", ""] {
             assert!(plain_http_is_local(endpoint).is_err(), "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn a_blob_is_named_by_its_folder_and_its_digest() {
+        let digest = "ab".repeat(32);
+        let found = blob_at("some/where", &format!("some/where/org_1/ab/{digest}")).unwrap();
+        assert_eq!((found.0.as_str(), found.1.to_string()), ("org_1", digest.clone()));
+        assert!(blob_at("", &format!("org_1/ab/{digest}")).is_some());
+        for path in [
+            "ready".to_owned(),
+            format!(".spool/{digest}"),
+            format!("org_1/cd/{digest}"),
+            format!("org_1/ab/{digest}/more"),
+            "org_1/ab/abc".to_owned(),
+        ] {
+            assert!(blob_at("", &path).is_none(), "{path}");
         }
     }
 

@@ -20,6 +20,7 @@ use crate::api::bundles::file_name;
 use crate::api::input::Id;
 use crate::error::Error;
 use crate::principal::Principal;
+use crate::store::Standing;
 
 #[derive(Template)]
 #[template(path = "bundle.html")]
@@ -62,6 +63,10 @@ struct Signer {
     key_id: String,
     /// The key as the organization knows it, unless it no longer trusts the key.
     trusted: Option<(String, String)>,
+    /// What limits the key in time.
+    limits: Vec<String>,
+    /// Whether it counts for this bundle, by the time of receipt.
+    counts: bool,
 }
 
 /// The contents, or why they cannot be shown.
@@ -104,7 +109,12 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
     let overview = bundle.overview;
     let state = ControlState::all(&overview, before.as_ref().map(|before| &before.overview));
     let completeness = words::completeness(&overview);
-    let signer = Signer { key_id: overview.key_id, trusted: trusted.map(|key| (key.label, key.fingerprint)) };
+    let signer = Signer {
+        key_id: overview.key_id,
+        limits: trusted.iter().flat_map(words::limits).collect(),
+        counts: trusted.as_ref().is_some_and(|key| key.standing(bundle.uploaded_at) == Standing::Counts),
+        trusted: trusted.map(|key| (sanitized(&key.label), key.fingerprint)),
+    };
     let bundle_page = BundlePage {
         frame: Frame::of(&principal),
         id: bundle.id,

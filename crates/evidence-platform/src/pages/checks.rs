@@ -12,7 +12,7 @@ use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
 use evidence_view::csv::BYTE_ORDER_MARK;
 use evidence_view::words::StatusLabel;
-use evidence_view::{BY_URGENCY, CheckPage, CheckReader, CheckTable, SortBy, sanitized};
+use evidence_view::{CheckPage, CheckReader, CheckTable, SortBy, sanitized};
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
@@ -135,7 +135,7 @@ fn tabs(asked: &Asked, found: Counts) -> Vec<Tab> {
     let all = [pass, fail, not_verifiable, not_applicable].into_iter().fold(0, u64::saturating_add);
     let chosen = &asked.query.filter.statuses;
     let first = Tab { label: None, count: all, address: asked.with_status(None), chosen: chosen.is_empty() };
-    let each = BY_URGENCY.map(|status| Tab {
+    let each = Status::BY_URGENCY.map(|status| Tab {
         label: Some(words::label(status)),
         count: match status {
             Status::Fail => fail,

@@ -10,6 +10,7 @@ pub mod bundle;
 pub mod checks;
 pub mod compare;
 pub mod cookie;
+pub mod integrity;
 mod page;
 mod picture;
 pub mod problem;

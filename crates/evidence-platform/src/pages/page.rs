@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::principal::Principal;
 
 use super::style;
+use super::words::Moment;
 
 /// Only our own style and our own forms; no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
@@ -42,6 +43,14 @@ pub(super) struct Frame {
 pub(super) struct SignedIn {
     pub(super) organization: String,
     pub(super) key_prefix: String,
+    /// How fresh the evidence is.
+    pub(super) fresh: Option<Fresh>,
+}
+
+/// How fresh the evidence is.
+pub(super) struct Fresh {
+    pub(super) late_since: Option<Moment>,
+    pub(super) words: String,
 }
 
 impl Frame {
@@ -50,6 +59,10 @@ impl Frame {
         let who = SignedIn {
             organization: principal.name().to_owned(),
             key_prefix: principal.key_prefix().to_owned(),
+            fresh: principal.freshness().map(|freshness| Fresh {
+                late_since: freshness.late_since().map(Moment::of),
+                words: freshness.words(),
+            }),
         };
         Frame { who: Some(who), style: style::address() }
     }
@@ -87,6 +100,8 @@ pub(super) fn framed(html: String) -> Response {
     answer(StatusCode::OK, html, FRAMED)
 }
 
+/// The only way from a template to a page: it has no deceptive character, whatever its texts hold.
+#[expect(clippy::disallowed_methods, reason = "this is the way that the lint leads to")]
 fn render(template: &impl Template) -> Result<String, Error> {
     let mut html = Visible(Bounded(String::new()));
     if template.render_into(&mut html).is_err() {

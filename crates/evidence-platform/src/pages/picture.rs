@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::Counts;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::words::{StatusLabel, label};
-use evidence_view::{BY_URGENCY, Overview, Timeline, sanitized, timelines};
+use evidence_view::{Overview, Timeline, sanitized, timelines};
 
 use super::axis::{Axis, Tick};
 use super::words::{Moment, counted, grouped, time_marks};
@@ -189,7 +190,7 @@ impl Picture {
         Some(Picture {
             subject: sanitized(&newest.organization),
             framework: sanitized(&newest.framework),
-            bundles: counted(u64::try_from(bundles.len()).unwrap_or(u64::MAX), "bundle"),
+            bundles: counted(saturating_u64(bundles.len()), "bundle"),
             slot: axis.slot_words(),
             width: right.max(room).max(GUTTER + 160),
             height: bars_bottom + FOOT,
@@ -222,8 +223,7 @@ fn height(status: Status) -> usize {
 }
 
 fn worst(statuses: impl Iterator<Item = Status>) -> Option<Status> {
-    let urgency = |status: &Status| BY_URGENCY.iter().position(|known| known == status);
-    statuses.min_by_key(urgency)
+    statuses.min_by_key(|status| status.urgency())
 }
 
 /// The checks in a bar: not applicable ones do not count.

@@ -1,7 +1,7 @@
 //! Parses the query of the list of checks, and builds the addresses of variations.
 
 use evidence_bundle::Status;
-use evidence_view::{BY_URGENCY, CheckFilter, CheckQuery, Position, Sort, SortBy, sanitized};
+use evidence_view::{CheckFilter, CheckQuery, Position, Sort, SortBy, sanitized};
 use url::form_urlencoded;
 
 use crate::api::input::Parameters;
@@ -24,7 +24,7 @@ impl Asked {
     /// Reads the parameters. Empty ones, as a form sends them, have no effect.
     pub(super) fn read(mut parameters: Parameters) -> Result<Asked, Error> {
         let status = |text: &String| {
-            let known = BY_URGENCY.into_iter().find(|status| status.as_str() == text);
+            let known = Status::BY_URGENCY.into_iter().find(|status| status.as_str() == text);
             known.ok_or_else(|| Error::Invalid("status must be one of the four statuses".into()))
         };
         let statuses = values(&mut parameters, "status");

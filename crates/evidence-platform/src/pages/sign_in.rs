@@ -89,7 +89,7 @@ pub async fn sign_in(
         ),
         _ => (
             StatusCode::UNAUTHORIZED,
-            "No such key, or it was revoked. Keys begin with evp_ and are shown only once, when they are created."
+            "No such key, or it was revoked or has ended. Keys begin with evp_ and are shown only once, when they are created."
                 .to_owned(),
         ),
     };

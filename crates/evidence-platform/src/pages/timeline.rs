@@ -16,7 +16,7 @@ use crate::api::bundles::page_request;
 use crate::api::input::Parameters;
 use crate::error::Error;
 use crate::principal::Principal;
-use crate::store::{BundleRow, TrustedKeyRow};
+use crate::store::{BundleRow, Standing, TrustedKeyRow};
 
 /// The days of the picture: a year.
 const DAYS: u32 = 366;
@@ -117,7 +117,7 @@ pub async fn timeline(
     let second = bundles.items.iter().skip(1).position(|bundle| Some(group(bundle)) == newest);
     let second = second.map_or(1, |index| index.saturating_add(1));
     let rows = bundles.items.into_iter().enumerate().map(|(index, bundle)| {
-        let trusted = trusted.iter().any(|key| key.key_id == bundle.overview.key_id);
+        let trusted = trusted.iter().any(|key| counts(key, &bundle));
         Row { newest: index == 0, second: index == second, trusted, ..row(bundle) }
     });
     let timeline = Timeline {
@@ -131,6 +131,11 @@ pub async fn timeline(
         next: bundles.next,
     };
     page(StatusCode::OK, &timeline)
+}
+
+/// Whether the bundle is verified with this key, by the time of its receipt.
+fn counts(key: &TrustedKeyRow, bundle: &BundleRow) -> bool {
+    key.key_id == bundle.overview.key_id && key.standing(bundle.uploaded_at) == Standing::Counts
 }
 
 /// The newest bundle of each subject and framework, with the previous one.
@@ -152,10 +157,7 @@ fn latest(newest_first: &[BundleRow], trusted: &[TrustedKeyRow]) -> Vec<Latest> 
         subject: sanitized(&bundle.overview.organization),
         framework: sanitized(&bundle.overview.framework),
         collected: Moment::of(bundle.collected_at),
-        signer: trusted
-            .iter()
-            .find(|key| key.key_id == bundle.overview.key_id)
-            .map(|key| sanitized(&key.label)),
+        signer: trusted.iter().find(|key| counts(key, bundle)).map(|key| sanitized(&key.label)),
         completeness: words::completeness(&bundle.overview),
         scopes: bundle.overview.scopes.clone(),
         time_marks: words::time_marks(bundle),

@@ -7,7 +7,7 @@ pub(super) use evidence_view::words::{
 };
 use evidence_view::{Overview, sanitized};
 
-use crate::store::BundleRow;
+use crate::store::{BundleRow, TrustedKeyRow};
 use crate::time::{DAY_MS, Time};
 
 /// A time for people and for machines.
@@ -59,6 +59,21 @@ pub(super) fn time_marks(bundle: &BundleRow) -> Vec<&'static str> {
         None
     };
     fixed.into_iter().chain(distant).collect()
+}
+
+/// What limits a trusted key in time.
+pub(super) fn limits(key: &TrustedKeyRow) -> Vec<String> {
+    let shown = |time: Time| {
+        let moment = Moment::of(time);
+        format!("{} {} UTC", moment.day, moment.clock)
+    };
+    let mut limits = Vec::new();
+    limits.extend(key.valid_from.map(|from| format!("counts for bundles received from {}", shown(from))));
+    limits.extend(key.valid_until.map(|until| format!("counts for bundles received until {}", shown(until))));
+    if let Some((since, reason)) = &key.revoked {
+        limits.push(format!("revoked for bundles received since {}: {}", shown(*since), sanitized(reason)));
+    }
+    limits
 }
 
 /// The tags of a bundle, fit to print.

@@ -8,6 +8,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use evidence_bundle::text::{saturating_u64, saturating_usize};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The longest head.
@@ -141,17 +142,17 @@ impl<S: AsyncRead + Unpin> AsyncRead for StrictHeads<S> {
                 Next::Rest => this.cleared = this.held.len(),
                 Next::Body(0) => this.next = Next::Head(0),
                 Next::Body(left) if this.held.is_empty() => {
-                    let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.remaining());
+                    let most = saturating_usize(left).min(buffer.remaining());
                     let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
                     ready!(Pin::new(&mut this.inner).poll_read(context, &mut part))?;
                     let count = part.filled().len();
                     buffer.advance(count);
-                    this.next = Next::Body(left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX)));
+                    this.next = Next::Body(left.saturating_sub(saturating_u64(count)));
                     return Poll::Ready(Ok(()));
                 }
                 Next::Body(left) => {
-                    this.cleared = usize::try_from(left).unwrap_or(usize::MAX).min(this.held.len());
-                    let left = left.saturating_sub(u64::try_from(this.cleared).unwrap_or(u64::MAX));
+                    this.cleared = saturating_usize(left).min(this.held.len());
+                    let left = left.saturating_sub(saturating_u64(this.cleared));
                     this.next = Next::Body(left);
                 }
                 Next::Head(searched) if searched < this.held.len() => this.search(searched),

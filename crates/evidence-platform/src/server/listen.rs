@@ -81,7 +81,9 @@ impl Server {
     /// # Errors
     /// Fails with [`Error::Unusable`] if the address cannot be bound.
     pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
-        let metrics = Arc::<Metrics>::default();
+        let mut metrics = Metrics::default();
+        metrics.add_checks(service.check_gauges());
+        let metrics = Arc::new(metrics);
         let app = App {
             description: api::openapi::document().to_json().unwrap_or_default().into(),
             service,

@@ -16,7 +16,7 @@ use prometheus_client::registry::Registry;
 use crate::api::problem::kind;
 use crate::error::Error;
 use crate::log;
-use crate::service::Stored;
+use crate::service::{CheckGauges, Stored};
 
 /// The media type of [`Metrics::render`].
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -110,6 +110,21 @@ impl Default for Metrics {
 }
 
 impl Metrics {
+    /// Adds the numbers of the check of what is stored.
+    pub fn add_checks(&mut self, checks: &CheckGauges) {
+        for (name, help, gauge) in [
+            ("damaged_bundles", "Bundles whose stored bytes are not what was accepted", &checks.damaged),
+            (
+                "blobs_without_bundle",
+                "Blobs that no bundle names, in the last complete check",
+                &checks.strays,
+            ),
+            ("check_finished_timestamp_seconds", "When the last complete check ended", &checks.finished),
+        ] {
+            self.registry.register(name, help, gauge.clone());
+        }
+    }
+
     /// Counts an answered request. `route` is the pattern of the table, not the requested path.
     pub fn request(&self, method: &Method, route: &str, status: u16, took: Duration) {
         let method = known(method);

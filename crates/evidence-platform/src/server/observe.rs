@@ -14,6 +14,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
+use evidence_bundle::text::saturating_u64;
 use http::header::{ACCEPT, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
@@ -22,7 +23,7 @@ use super::client::{Client, Peer};
 use super::connections::ActiveRequest;
 use super::metrics::{Metrics, UNKNOWN, known};
 use crate::api::App;
-use crate::api::problem::PendingProblem;
+use crate::api::problem::{PendingProblem, ProblemKind};
 use crate::error::Error;
 use crate::id::random_hex;
 use crate::pages;
@@ -60,7 +61,8 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         let unsaid = route == UNKNOWN || matches!(status, 405 | 421);
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
-        if status >= 500 {
+        // An organization without news is no failure of the platform.
+        if status >= 500 && problem.kind != ProblemKind::Late {
             let error = problem.kind.code();
             let causes = problem.error.as_deref().map(Error::causes).unwrap_or_default();
             let cause: String = causes.chars().take(CAUSE).collect();
@@ -76,7 +78,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let took = began.elapsed();
     app.metrics.request(&method, &route, status, took);
     let (method, key, Client(client)) = (known(&method), who.0.get().map(String::as_str), client);
-    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let ms = saturating_u64(took.as_millis());
     tracing::info!(request_id, method, route, status, ms, key, client = %client, "request");
     let metrics = Arc::clone(&app.metrics);
     let held = (response.extensions_mut().remove(), response.extensions_mut().remove());

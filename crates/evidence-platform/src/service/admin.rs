@@ -1,4 +1,4 @@
-//! Administration of one organization by its admin keys: keys, trust, hold, retention, deletion, the audit log.
+//! Administration of one organization by its admin keys: keys, hold, retention, deletion, the audit log.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::id::{OrganizationId, random_hex};
 use crate::principal::Principal;
 use crate::role::{Capability, Role};
 use crate::secret::ApiKey;
-use crate::store::{Action, AuditRecord, BundleRow, KeyRow, NewAudit, Outcome, Position, TrustedKeyRow};
+use crate::store::{Action, AuditRecord, BundleRow, KeyRow, NewAudit, Outcome, Position};
 use crate::time::Time;
 
 /// A new key, which is shown only once.
@@ -28,7 +28,7 @@ pub(super) struct Actor<'a> {
 }
 
 impl<'a> Actor<'a> {
-    fn of(principal: &'a Principal, request: &'a RequestId) -> Result<Actor<'a>, Error> {
+    pub(super) fn of(principal: &'a Principal, request: &'a RequestId) -> Result<Actor<'a>, Error> {
         principal.require(Capability::Administer)?;
         let name = format!("key:{}", principal.key_prefix());
         Ok(Actor { organization: principal.organization(), name, request: &request.0 })
@@ -75,8 +75,9 @@ impl Service {
         request: &RequestId,
         role: Role,
         label: &str,
+        expires_at: Option<Time>,
     ) -> Result<NewKey, Error> {
-        self.make_key(&Actor::of(principal, request)?, role, label).await
+        self.make_key(&Actor::of(principal, request)?, role, label, expires_at).await
     }
 
     /// The keys of the organization, including revoked ones.
@@ -99,42 +100,6 @@ impl Service {
         id: &str,
     ) -> Result<KeyRow, Error> {
         self.end_key(&Actor::of(principal, request)?, id).await
-    }
-
-    /// Trusts a public key (PEM or OpenSSH); `false` if it was trusted already.
-    ///
-    /// # Errors
-    /// Fails with [`Error::Invalid`] if it is not an Ed25519 public key.
-    pub async fn add_trusted_key(
-        &self,
-        principal: &Principal,
-        request: &RequestId,
-        public_key: &str,
-        label: &str,
-    ) -> Result<(TrustedKeyRow, bool), Error> {
-        self.add_trust(&Actor::of(principal, request)?, public_key, label).await
-    }
-
-    /// The keys that the organization trusts.
-    ///
-    /// # Errors
-    /// Fails with [`Error::Forbidden`].
-    pub async fn trusted_keys(&self, principal: &Principal) -> Result<Vec<TrustedKeyRow>, Error> {
-        principal.require(Capability::Administer)?;
-        self.inner.store.trusted_keys(principal.organization()).await
-    }
-
-    /// Stops trusting a key. Bundles that it signed stay stored, but no longer verify.
-    ///
-    /// # Errors
-    /// Fails with [`Error::NotFound`].
-    pub async fn remove_trusted_key(
-        &self,
-        principal: &Principal,
-        request: &RequestId,
-        key_id: &str,
-    ) -> Result<(), Error> {
-        self.end_trust(&Actor::of(principal, request)?, key_id).await
     }
 
     /// Puts a bundle under legal hold, or releases it.
@@ -251,10 +216,19 @@ impl Service {
         Ok(Page::of(rows, page, |row| Position { time: row.at, id: row.id.clone() }))
     }
 
-    pub(super) async fn make_key(&self, actor: &Actor<'_>, role: Role, label: &str) -> Result<NewKey, Error> {
+    pub(super) async fn make_key(
+        &self,
+        actor: &Actor<'_>,
+        role: Role,
+        label: &str,
+        expires_at: Option<Time>,
+    ) -> Result<NewKey, Error> {
         check_label(label)?;
         let key = ApiKey::random()?;
         let now = self.inner.clock.now();
+        if expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::Invalid("the key would have ended already".into()));
+        }
         let row = KeyRow {
             id: format!("key_{}", random_hex::<12>()?),
             prefix: key.prefix().to_owned(),
@@ -262,10 +236,12 @@ impl Service {
             label: label.to_owned(),
             created_at: now,
             revoked_at: None,
+            expires_at,
+            last_used_at: None,
         };
         let mut transaction = self.inner.store.begin().await?;
         transaction.add_key(actor.organization, &row, &key.hash()).await?;
-        let detail = json!({ "prefix": row.prefix, "role": role, "name": label });
+        let detail = json!({ "prefix": row.prefix, "role": role, "name": label, "expires_at": expires_at });
         transaction.audit(actor.record(now, Action::KeyCreate, &row.id, Outcome::Done, detail)).await?;
         transaction.commit().await?;
         Ok(NewKey { row, key })
@@ -281,46 +257,5 @@ impl Service {
         transaction.audit(actor.record(now, Action::KeyRevoke, &row.id, outcome, detail)).await?;
         transaction.commit().await?;
         Ok(row)
-    }
-
-    pub(super) async fn add_trust(
-        &self,
-        actor: &Actor<'_>,
-        public_key: &str,
-        label: &str,
-    ) -> Result<(TrustedKeyRow, bool), Error> {
-        check_label(label)?;
-        let key = evidence_bundle::PublicKey::parse(public_key.as_bytes())
-            .map_err(|error| Error::unusable("the public key cannot be used", error))?;
-        let now = self.inner.clock.now();
-        let row = TrustedKeyRow {
-            key_id: key.key_id().to_string(),
-            public_key: key.to_spki_base64(),
-            fingerprint: key.ssh_fingerprint(),
-            label: label.to_owned(),
-            created_at: now,
-        };
-        let mut transaction = self.inner.store.begin().await?;
-        let added = transaction.add_trusted_key(actor.organization, &row).await?;
-        let outcome = if added { Outcome::Done } else { Outcome::Unchanged };
-        let detail = json!({ "fingerprint": row.fingerprint, "name": label });
-        transaction.audit(actor.record(now, Action::TrustAdd, &row.key_id, outcome, detail)).await?;
-        transaction.commit().await?;
-        if added {
-            return Ok((row, true));
-        }
-        let rows = self.inner.store.trusted_keys(actor.organization).await?;
-        let known = rows.into_iter().find(|known| known.key_id == row.key_id);
-        Ok((known.ok_or(Error::Busy)?, false))
-    }
-
-    pub(super) async fn end_trust(&self, actor: &Actor<'_>, key_id: &str) -> Result<(), Error> {
-        let now = self.inner.clock.now();
-        let mut transaction = self.inner.store.begin().await?;
-        if !transaction.remove_trusted_key(actor.organization, key_id).await? {
-            return Err(Error::NotFound("trusted key"));
-        }
-        transaction.audit(actor.record(now, Action::TrustRemove, key_id, Outcome::Done, json!({}))).await?;
-        transaction.commit().await
     }
 }

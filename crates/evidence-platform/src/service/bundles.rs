@@ -10,7 +10,7 @@ use super::{Page, PageRequest, RequestId, Service};
 use crate::error::Error;
 use crate::principal::Principal;
 use crate::role::Capability;
-use crate::store::{Action, BundleRow, Outcome, Position, TrustedKeyRow};
+use crate::store::{Action, BundleRow, Outcome, Position, Standing, TrustedKeyRow};
 use crate::time::Time;
 
 /// The bytes of a bundle.
@@ -97,7 +97,7 @@ impl Service {
         self.inner.store.bundle_before(principal.organization(), bundle).await
     }
 
-    /// The currently trusted signing keys.
+    /// The trusted signing keys, with the times in which they count.
     ///
     /// # Errors
     /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
@@ -106,14 +106,16 @@ impl Service {
         self.inner.store.trusted_keys(principal.organization()).await
     }
 
-    /// The ids of these keys. They are not secret: an uploader may ask whether its bundles will be accepted.
+    /// The ids of those that count now. They are not secret: an uploader may ask whether its bundles will be accepted.
     ///
     /// # Errors
     /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn trusted_key_ids(&self, principal: &Principal) -> Result<Vec<String>, Error> {
         principal.require(Capability::Identify)?;
-        let keys = self.inner.store.trusted_keys(principal.organization()).await?;
-        Ok(keys.into_iter().map(|key| key.key_id).collect())
+        let (keys, now) =
+            (self.inner.store.trusted_keys(principal.organization()).await?, self.inner.clock.now());
+        let counting = keys.into_iter().filter(|key| key.standing(now) == Standing::Counts);
+        Ok(counting.map(|key| key.key_id).collect())
     }
 
     /// Finds the bundle. Callers have checked the capability.

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::admin::{Actor, check_label};
-use super::{NewKey, Service};
+use super::{NewKey, Service, Window};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::role::Role;
@@ -21,11 +21,28 @@ impl Operator {
         Operator(service.clone())
     }
 
-    /// Creates an organization.
+    pub(super) fn service(&self) -> &Service {
+        &self.0
+    }
+
+    /// Creates an organization from which nothing is expected.
+    ///
+    /// # Errors
+    /// Fails like [`Operator::create_organization_expecting`].
+    pub async fn create_organization(&self, name: &str, slug: &str) -> Result<Organization, Error> {
+        self.create_organization_expecting(name, slug, None).await
+    }
+
+    /// Creates an organization from which a bundle is expected after this many hours.
     ///
     /// # Errors
     /// Fails with [`Error::Invalid`] if the name or slug is not valid, or with [`Error::Exists`].
-    pub async fn create_organization(&self, name: &str, slug: &str) -> Result<Organization, Error> {
+    pub async fn create_organization_expecting(
+        &self,
+        name: &str,
+        slug: &str,
+        expect_hours: Option<u32>,
+    ) -> Result<Organization, Error> {
         check_label(name)?;
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if slug.is_empty() || slug.len() > 63 || slug.starts_with('-') || !slug.bytes().all(plain) {
@@ -38,13 +55,14 @@ impl Operator {
             slug: slug.to_owned(),
             name: name.to_owned(),
             created_at: now,
+            expect_hours,
         };
         let mut transaction = self.0.inner.store.begin().await?;
         if !transaction.add_organization(&new).await? {
             return Err(Error::Exists("an organization with this slug"));
         }
         let actor = actor(&new);
-        let detail = json!({ "slug": slug, "name": name });
+        let detail = json!({ "slug": slug, "name": name, "expect_hours": expect_hours });
         let record = actor.record(now, Action::OrganizationCreate, new.id.as_str(), Outcome::Done, detail);
         transaction.audit(record).await?;
         transaction.commit().await?;
@@ -64,7 +82,22 @@ impl Operator {
     /// # Errors
     /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
     pub async fn create_key(&self, slug: &str, role: Role, label: &str) -> Result<NewKey, Error> {
-        self.0.make_key(&actor(&self.organization(slug).await?), role, label).await
+        self.create_key_until(slug, role, label, None).await
+    }
+
+    /// Creates a key that ends after this many days.
+    ///
+    /// # Errors
+    /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
+    pub async fn create_key_until(
+        &self,
+        slug: &str,
+        role: Role,
+        label: &str,
+        days: Option<u32>,
+    ) -> Result<NewKey, Error> {
+        let expires_at = days.map(|days| self.0.inner.clock.now().plus_days(days));
+        self.0.make_key(&actor(&self.organization(slug).await?), role, label, expires_at).await
     }
 
     /// The keys of an organization, including revoked ones.
@@ -111,7 +144,21 @@ impl Operator {
         public_key: &str,
         label: &str,
     ) -> Result<(TrustedKeyRow, bool), Error> {
-        self.0.add_trust(&actor(&self.organization(slug).await?), public_key, label).await
+        self.add_trusted_key_within(slug, public_key, label, Window::default()).await
+    }
+
+    /// Trusts a public key between these times; `false` if it was trusted already.
+    ///
+    /// # Errors
+    /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
+    pub async fn add_trusted_key_within(
+        &self,
+        slug: &str,
+        public_key: &str,
+        label: &str,
+        window: Window,
+    ) -> Result<(TrustedKeyRow, bool), Error> {
+        self.0.add_trust(&actor(&self.organization(slug).await?), public_key, label, window).await
     }
 
     /// The latest records of the platform's own audit log, newest first: refused keys and failed sign-ins.
@@ -122,11 +169,11 @@ impl Operator {
         self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }
 
-    async fn organization(&self, slug: &str) -> Result<Organization, Error> {
+    pub(super) async fn organization(&self, slug: &str) -> Result<Organization, Error> {
         self.0.inner.store.organization(slug).await?.ok_or(Error::NotFound("organization"))
     }
 }
 
-fn actor(organization: &Organization) -> Actor<'_> {
+pub(super) fn actor(organization: &Organization) -> Actor<'_> {
     Actor { organization: &organization.id, name: "cli".to_owned(), request: "" }
 }

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use evidence_bundle::text::saturating_usize;
 
 use crate::error::Error;
 use crate::store::Position;
@@ -53,7 +54,7 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// Makes a page from the queried rows.
     pub(super) fn of(mut rows: Vec<T>, request: &PageRequest, position: impl Fn(&T) -> Position) -> Page<T> {
-        let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
+        let limit = saturating_usize(request.limit);
         let more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| more).map(|last| encode(&position(last)));

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::attempts::Attempts;
+use super::gauges::CheckGauges;
 use super::probe::LastProbe;
 use super::settings::Settings;
 use super::shares::Shares;
@@ -25,6 +26,9 @@ const PAGES: usize = 64;
 /// How many verifications of stored bundles may wait; one organization gets at most half.
 const VERIFICATIONS: usize = 64;
 
+/// How exact the last use of a key is.
+const USE_SECONDS: u64 = 60 * 60;
+
 /// The platform.
 #[derive(Clone)]
 pub struct Service {
@@ -45,6 +49,7 @@ pub(super) struct Inner {
     /// The one queue for reading bundles. A request in it already holds a share of one of the three above.
     pub(super) readers: Arc<Shares>,
     pub(super) attempts: Attempts,
+    pub(super) checks: CheckGauges,
 }
 
 impl fmt::Debug for Service {
@@ -80,6 +85,7 @@ impl Service {
             readers,
             ready: LastProbe::default(),
             attempts: Attempts::new(),
+            checks: CheckGauges::default(),
         };
         Ok(Service { inner: Arc::new(inner) })
     }
@@ -100,9 +106,24 @@ impl Service {
     /// Fails with [`Error::Unauthenticated`] for every key that is not valid, whatever the reason.
     pub async fn authenticate(&self, key: &str) -> Result<Principal, Error> {
         let key = ApiKey::parse(key).ok_or(Error::Unauthenticated)?;
-        let found = self.inner.store.key_by_prefix(key.prefix()).await?;
-        let (principal, hash) = found.ok_or(Error::Unauthenticated)?;
-        if hash.matches(&key.hash()) { Ok(principal) } else { Err(Error::Unauthenticated) }
+        let now = self.inner.clock.now();
+        let known = self.inner.store.key_by_prefix(key.prefix(), now).await?.ok_or(Error::Unauthenticated)?;
+        if !known.hash.matches(&key.hash()) {
+            return Err(Error::Unauthenticated);
+        }
+        // At most once an hour for each key: a request must not become a write.
+        if known.last_used_at.is_none_or(|last| last < now.minus_seconds(USE_SECONDS))
+            && let Err(error) = self.touch(known.principal.key_id()).await
+        {
+            tracing::warn!(cause = error.causes(), "the use of a key is not recorded");
+        }
+        Ok(known.principal)
+    }
+
+    async fn touch(&self, key_id: &str) -> Result<(), Error> {
+        let mut transaction = self.inner.store.begin().await?;
+        transaction.touch_key(key_id, self.inner.clock.now()).await?;
+        transaction.commit().await
     }
 
     /// Closes the database in order.

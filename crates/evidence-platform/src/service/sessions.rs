@@ -1,5 +1,5 @@
-//! Sessions: after signing in with a key, a cookie identifies the browser until the session ends or the key is
-//! revoked.
+//! Sessions: after signing in with a key, a cookie identifies the browser until the session ends, or the key is
+//! revoked or has ended.
 
 use serde_json::json;
 
@@ -24,7 +24,8 @@ impl Service {
         principal.require(Capability::Read)?;
         let token = SessionToken::random()?;
         let now = self.inner.clock.now();
-        let expires_at = Time(now.0.saturating_add(SESSION_SECONDS.saturating_mul(1_000)));
+        let working_day = Time(now.0.saturating_add(SESSION_SECONDS.saturating_mul(1_000)));
+        let expires_at = principal.expires_at.map_or(working_day, |end| end.min(working_day));
         let mut transaction = self.inner.store.begin().await?;
         transaction.add_session(&token.hash(), principal.key_id(), now, expires_at).await?;
         let target = principal.key_prefix();
@@ -42,8 +43,10 @@ impl Service {
     /// Fails with [`Error::Unauthenticated`] for every token that is not valid, whatever the reason.
     pub async fn session(&self, token: &str) -> Result<Principal, Error> {
         let token = SessionToken::parse(token).ok_or(Error::Unauthenticated)?;
-        let found = self.inner.store.session(&token.hash(), self.inner.clock.now()).await?;
-        found.ok_or(Error::Unauthenticated)
+        let now = self.inner.clock.now();
+        let mut found = self.inner.store.session(&token.hash(), now).await?.ok_or(Error::Unauthenticated)?;
+        found.freshness = Some(self.inner.store.freshness(&found.organization, now).await?);
+        Ok(found)
     }
 
     /// Ends a session. Recorded in the audit log.

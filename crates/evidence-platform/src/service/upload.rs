@@ -7,10 +7,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use evidence_bundle::{Limits, NewerBundle, PublicKey, Reason, TrustRoot};
+use evidence_bundle::{Limits, NewerBundle, Reason, TrustRoot};
 use evidence_view::Overview;
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
@@ -222,10 +220,11 @@ impl Service {
 
         let mut transaction = self.inner.store.begin().await?;
         // Both may have changed in the minutes since the first check. The sweep removes the bytes.
-        if !transaction.key_counts(organization, principal.key_id()).await? {
+        let now = self.inner.clock.now();
+        if !transaction.key_counts(organization, principal.key_id(), now).await? {
             return Err(Error::Unauthenticated);
         }
-        if !transaction.trusts(organization, &bundle.overview.key_id).await? {
+        if !transaction.trusts(organization, &bundle.overview.key_id, now).await? {
             let reason = Reason::SignatureInvalid;
             let detail = json!({ "reason": reason.code(), "sha256": bundle.digest.to_string() });
             let record =
@@ -365,7 +364,7 @@ impl Service {
     }
 
     /// Verifies on a separate thread, and stops early if the client disconnects.
-    async fn judge(
+    pub(super) async fn judge(
         &self,
         share: Share,
         cancel: &CancelToken,
@@ -384,7 +383,7 @@ impl Service {
 
     /// Refuses a stored bundle whose key was revoked before the platform received it.
     async fn refuse_revoked(&self, principal: &Principal, bundle: &BundleRow) -> Result<(), Error> {
-        if self.inner.settings.revoked.revoked_keys().is_none() {
+        if self.revoked(principal, bundle.uploaded_at).await?.revoked_keys().is_none() {
             return Ok(());
         }
         let reason = Reason::KeyRevoked;
@@ -393,22 +392,6 @@ impl Service {
             return Err(Error::Refused { reason, detail: found.detail.unwrap_or_default() });
         }
         Ok(())
-    }
-
-    /// The revoked keys, for a bundle that the platform received at this time. Nothing is trusted yet.
-    pub(super) fn revoked(&self, received: Time) -> TrustRoot {
-        self.inner.settings.revoked.clone().received_at(received.0.div_euclid(1_000))
-    }
-
-    /// The currently trusted signing keys, for a bundle that the platform received at this time.
-    async fn trust(&self, principal: &Principal, received: Time) -> Result<TrustRoot, Error> {
-        let mut trust = self.revoked(received);
-        for row in self.inner.store.trusted_keys(principal.organization()).await? {
-            let damaged = || Error::Internal("a trusted key is damaged", None);
-            let der = STANDARD.decode(&row.public_key).map_err(|_| damaged())?;
-            trust.add_key(row.label, PublicKey::from_spki_der(&der).map_err(|_| damaged())?);
-        }
-        if trust.is_empty() { Err(Error::NoTrustedKey) } else { Ok(trust) }
     }
 }
 

@@ -69,7 +69,7 @@ impl Viewer {
     ) -> Result<T, Error> {
         principal.require(Capability::Read)?;
         let service = &self.service;
-        let mut trust = service.revoked(bundle.uploaded_at);
+        let mut trust = service.revoked(principal, bundle.uploaded_at).await?;
         let damaged = |error| Error::internal("a stored key id is damaged", error);
         trust.add_fingerprint(&bundle.overview.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;

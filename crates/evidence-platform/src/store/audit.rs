@@ -14,12 +14,18 @@ use crate::time::Time;
 pub enum Action {
     /// An organization was created.
     OrganizationCreate,
+    /// An organization got another name, or another expectation of bundles.
+    OrganizationUpdate,
     /// An API key was created.
     KeyCreate,
     /// An API key was revoked.
     KeyRevoke,
     /// A signing key became trusted.
     TrustAdd,
+    /// A signing key is trusted from or until another time.
+    TrustUpdate,
+    /// A signing key was revoked.
+    TrustRevoke,
     /// A signing key is no longer trusted.
     TrustRemove,
     /// A bundle was uploaded.
@@ -46,11 +52,14 @@ pub enum Action {
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 15] = [
+    pub const ALL: [Action; 18] = [
         Action::OrganizationCreate,
+        Action::OrganizationUpdate,
         Action::KeyCreate,
         Action::KeyRevoke,
         Action::TrustAdd,
+        Action::TrustUpdate,
+        Action::TrustRevoke,
         Action::TrustRemove,
         Action::BundleUpload,
         Action::BundleVerify,
@@ -68,9 +77,12 @@ impl Action {
     pub fn as_str(self) -> &'static str {
         match self {
             Action::OrganizationCreate => "organization.create",
+            Action::OrganizationUpdate => "organization.update",
             Action::KeyCreate => "key.create",
             Action::KeyRevoke => "key.revoke",
             Action::TrustAdd => "trust.add",
+            Action::TrustUpdate => "trust.update",
+            Action::TrustRevoke => "trust.revoke",
             Action::TrustRemove => "trust.remove",
             Action::BundleUpload => "bundle.upload",
             Action::BundleVerify => "bundle.verify",

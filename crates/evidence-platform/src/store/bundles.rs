@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use evidence_bundle::text::saturating_i64;
 use evidence_view::Overview;
 use futures_util::TryStreamExt as _;
 use sqlx::any::AnyRow;
@@ -169,7 +170,7 @@ impl Transaction {
         .bind(&new.id)
         .bind(organization.as_str())
         .bind(new.digest.to_string())
-        .bind(i64::try_from(new.size_bytes).unwrap_or(i64::MAX))
+        .bind(saturating_i64(new.size_bytes))
         .bind(&new.overview.organization)
         .bind(&new.overview.framework)
         .bind(new.collected_at.0)

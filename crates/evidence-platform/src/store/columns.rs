@@ -15,6 +15,11 @@ pub(super) fn integer(row: &AnyRow, column: &str) -> Result<i64, Error> {
     Ok(row.try_get::<i64, _>(column)?)
 }
 
+/// Reads a numeric column that may be NULL.
+pub(super) fn optional(row: &AnyRow, column: &str) -> Result<Option<i64>, Error> {
+    Ok(row.try_get::<Option<i64>, _>(column)?)
+}
+
 /// The error for invalid database content.
 pub(super) fn corrupt(what: &'static str) -> Error {
     Error::Internal(what, None)

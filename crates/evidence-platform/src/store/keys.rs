@@ -1,9 +1,8 @@
 //! Rows of `api_keys`, which hold only hashes.
 
-use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::columns::{corrupt, integer, text};
+use super::columns::{corrupt, integer, optional, text};
 use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::OrganizationId;
@@ -27,28 +26,50 @@ pub struct KeyRow {
     pub created_at: Time,
     /// When it was revoked.
     pub revoked_at: Option<Time>,
+    /// When it ends.
+    pub expires_at: Option<Time>,
+    /// When it was last used, to the hour.
+    pub last_used_at: Option<Time>,
 }
 
-const PRINCIPAL: &str = "SELECT k.id, k.prefix, k.hash, k.role, k.organization_id, o.slug, o.name \
-     FROM api_keys k JOIN organizations o ON o.id = k.organization_id WHERE k.revoked_at IS NULL AND ";
+impl KeyRow {
+    /// Whether the key has ended by itself at this time.
+    pub fn has_expired(&self, now: Time) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+}
+
+/// A key that a request brings.
+pub(crate) struct KnownKey {
+    pub(crate) principal: Principal,
+    pub(crate) hash: KeyHash,
+    pub(crate) last_used_at: Option<Time>,
+}
+
+const PRINCIPAL: &str = "SELECT k.id, k.prefix, k.hash, k.role, k.organization_id, k.expires_at, k.last_used_at, o.slug, \
+     o.name FROM api_keys k JOIN organizations o ON o.id = k.organization_id \
+     WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1) AND ";
+
+const COLUMNS: &str = "id, prefix, role, label, created_at, revoked_at, expires_at, last_used_at";
 
 impl Store {
-    /// The principal and the hash of the key with this prefix, unless it is revoked.
-    pub(crate) async fn key_by_prefix(&self, prefix: &str) -> Result<Option<(Principal, KeyHash)>, Error> {
-        self.principal("k.prefix = $1", prefix, None).await
+    /// The key with this prefix, unless it is revoked or has ended.
+    pub(crate) async fn key_by_prefix(&self, prefix: &str, now: Time) -> Result<Option<KnownKey>, Error> {
+        self.known_key("k.prefix = $2", prefix, now, None).await
     }
 
-    /// The principal and the hash of the key that this condition selects, with a text parameter and optionally a
-    /// time.
-    pub(super) async fn principal(
+    /// The key that this condition selects, with a text as the second parameter and optionally a time as the third.
+    pub(super) async fn known_key(
         &self,
         condition: &'static str,
         value: &str,
-        now: Option<Time>,
-    ) -> Result<Option<(Principal, KeyHash)>, Error> {
-        let mut query = sqlx::query(sqlx::AssertSqlSafe(format!("{PRINCIPAL}{condition}"))).bind(value);
-        if let Some(now) = now {
-            query = query.bind(now.0);
+        now: Time,
+        time: Option<Time>,
+    ) -> Result<Option<KnownKey>, Error> {
+        let sql = format!("{PRINCIPAL}{condition}");
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(now.0).bind(value);
+        if let Some(time) = time {
+            query = query.bind(time.0);
         }
         let Some(row) = query.fetch_optional(&self.pool).await? else { return Ok(None) };
         let principal = Principal {
@@ -58,21 +79,20 @@ impl Store {
             key_id: text(&row, "id")?,
             key_prefix: text(&row, "prefix")?,
             role: role(&row)?,
+            expires_at: optional(&row, "expires_at")?.map(Time),
+            freshness: None,
         };
         let hash = KeyHash::stored(&text(&row, "hash")?).ok_or_else(|| corrupt("a key's hash is damaged"))?;
-        Ok(Some((principal, hash)))
+        let last_used_at = optional(&row, "last_used_at")?.map(Time);
+        Ok(Some(KnownKey { principal, hash, last_used_at }))
     }
 
     /// The keys of an organization, oldest first, including revoked ones.
     pub(crate) async fn keys(&self, organization: &OrganizationId) -> Result<Vec<KeyRow>, Error> {
-        let rows = sqlx::query(
-            "SELECT id, prefix, role, label, created_at, revoked_at FROM api_keys \
-             WHERE organization_id = $1 ORDER BY created_at, id",
-        )
-        .bind(organization.as_str())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(key).collect()
+        let sql =
+            format!("SELECT {COLUMNS} FROM api_keys WHERE organization_id = $1 ORDER BY created_at, id");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str());
+        query.fetch_all(&self.pool).await?.iter().map(key).collect()
     }
 }
 
@@ -85,8 +105,8 @@ impl Transaction {
         hash: &KeyHash,
     ) -> Result<(), Error> {
         sqlx::query(
-            "INSERT INTO api_keys (id, organization_id, prefix, hash, role, label, created_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO api_keys (id, organization_id, prefix, hash, role, label, created_at, expires_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(&new.id)
         .bind(organization.as_str())
@@ -95,6 +115,7 @@ impl Transaction {
         .bind(new.role.as_str())
         .bind(&new.label)
         .bind(new.created_at.0)
+        .bind(new.expires_at.map(|time| time.0))
         .execute(self.connection())
         .await?;
         Ok(())
@@ -105,9 +126,11 @@ impl Transaction {
         &mut self,
         organization: &OrganizationId,
         key_id: &str,
+        now: Time,
     ) -> Result<bool, Error> {
-        let sql = "SELECT id FROM api_keys WHERE organization_id = $1 AND id = $2 AND revoked_at IS NULL";
-        let query = sqlx::query(sql).bind(organization.as_str()).bind(key_id);
+        let sql = "SELECT id FROM api_keys WHERE organization_id = $1 AND id = $2 AND revoked_at IS NULL \
+                   AND (expires_at IS NULL OR expires_at > $3)";
+        let query = sqlx::query(sql).bind(organization.as_str()).bind(key_id).bind(now.0);
         Ok(query.fetch_optional(self.connection()).await?.is_some())
     }
 
@@ -129,16 +152,21 @@ impl Transaction {
         .bind(id)
         .execute(self.connection())
         .await?;
-        let row = sqlx::query(
-            "SELECT id, prefix, role, label, created_at, revoked_at FROM api_keys \
-             WHERE organization_id = $1 AND (id = $2 OR prefix = $3)",
-        )
-        .bind(organization.as_str())
-        .bind(id)
-        .bind(id)
-        .fetch_optional(self.connection())
-        .await?;
+        let sql =
+            format!("SELECT {COLUMNS} FROM api_keys WHERE organization_id = $1 AND (id = $2 OR prefix = $3)");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str()).bind(id).bind(id);
+        let row = query.fetch_optional(self.connection()).await?;
         row.map(|row| Ok((key(&row)?, done.rows_affected() == 1))).transpose()
+    }
+
+    /// Records that a key was used.
+    pub(crate) async fn touch_key(&mut self, key_id: &str, now: Time) -> Result<(), Error> {
+        sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
+            .bind(now.0)
+            .bind(key_id)
+            .execute(self.connection())
+            .await?;
+        Ok(())
     }
 }
 
@@ -153,6 +181,8 @@ fn key(row: &AnyRow) -> Result<KeyRow, Error> {
         role: role(row)?,
         label: text(row, "label")?,
         created_at: Time(integer(row, "created_at")?),
-        revoked_at: row.try_get::<Option<i64>, _>("revoked_at")?.map(Time),
+        revoked_at: optional(row, "revoked_at")?.map(Time),
+        expires_at: optional(row, "expires_at")?.map(Time),
+        last_used_at: optional(row, "last_used_at")?.map(Time),
     })
 }

@@ -5,10 +5,12 @@
 
 mod audit;
 mod bundles;
+mod checks;
 mod claims;
 mod clock;
 mod columns;
 mod database;
+mod freshness;
 mod keys;
 mod organizations;
 mod pooler;
@@ -21,9 +23,12 @@ mod url;
 
 pub use audit::{Action, AuditRecord, NewAudit, Outcome};
 pub use bundles::{BundleRow, Position};
+pub(crate) use checks::Unchecked;
+pub use checks::{CheckRun, Checked, Damage, StrayBlob};
 pub use claims::{Claim, ClaimKind};
 pub use database::{Store, Transaction};
+pub use freshness::Held;
 pub use keys::KeyRow;
 pub use organizations::Organization;
-pub use trust::TrustedKeyRow;
+pub use trust::{Standing, TrustedKeyRow};
 pub use url::{DatabaseUrl, Dialect};

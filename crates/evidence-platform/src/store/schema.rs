@@ -90,5 +90,8 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
         step(5, "bundle ids", bundle_ids),
         step(6, "clock", include_str!("../../migrations/0006_clock.sql")),
+        step(7, "freshness", include_str!("../../migrations/0007_freshness.sql")),
+        step(8, "dates", include_str!("../../migrations/0008_dates.sql")),
+        step(9, "checks", include_str!("../../migrations/0009_checks.sql")),
     ])
 }

@@ -7,11 +7,12 @@ use crate::secret::SessionHash;
 use crate::time::Time;
 
 impl Store {
-    /// The principal of the key that a session was begun with, unless the session has ended or the key is revoked.
+    /// The principal of the key that a session was begun with, unless the session has ended, or the
+    /// key is revoked or has ended.
     pub(crate) async fn session(&self, hash: &SessionHash, now: Time) -> Result<Option<Principal>, Error> {
-        let condition = "k.id = (SELECT s.key_id FROM sessions s WHERE s.hash = $1 AND s.expires_at > $2)";
-        let found = self.principal(condition, &hash.to_stored(), Some(now)).await?;
-        Ok(found.map(|(principal, _)| principal))
+        let condition = "k.id = (SELECT s.key_id FROM sessions s WHERE s.hash = $2 AND s.expires_at > $3)";
+        let found = self.known_key(condition, &hash.to_stored(), now, Some(now)).await?;
+        Ok(found.map(|known| known.principal))
     }
 }
 

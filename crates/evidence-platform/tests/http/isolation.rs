@@ -66,6 +66,8 @@ fn body(route: &Route) -> Option<Value> {
     match route.path.rsplit('/').next().unwrap() {
         _ if route.method == "GET" || route.method == "DELETE" => None,
         "legal-hold" => Some(json!({ "legal_hold": true })),
+        "validity" => Some(json!({ "valid_from": null })),
+        "revocation" => Some(json!({ "since": "2099-01-01T00:00:00Z", "reason": "a test" })),
         "retention" => Some(json!({ "retention_until": "2099-01-01T00:00:00Z" })),
         "keys" => Some(json!({ "role": "admin", "name": "made by a test" })),
         "trusted-keys" => {

@@ -44,7 +44,7 @@ async fn stored_bundles_get_the_id_of_their_manifest() {
     for place in Place::all().await {
         println!("{}", place.name);
         let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
-        earlier(place.name.starts_with("PostgreSQL")).run(&pool).await.unwrap();
+        up_to(place.name.starts_with("PostgreSQL"), 4).run(&pool).await.unwrap();
         let run = async |sql: String| sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&pool).await;
         for (id, organization, manifest_id) in
             [("p1", "a", "m1"), ("p2", "a", "twice"), ("p3", "a", "twice"), ("p4", "b", "m1")]
@@ -88,7 +88,7 @@ async fn an_upgrade_takes_time_in_proportion_to_the_bundles() {
     for place in Place::all().await {
         let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
         let postgres = place.name.starts_with("PostgreSQL");
-        earlier(postgres).run(&pool).await.unwrap();
+        up_to(postgres, 4).run(&pool).await.unwrap();
         let run = async |sql: String| sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&pool).await.unwrap();
         run("INSERT INTO organizations VALUES ('a', 'a', '', 0)".to_owned()).await;
         run(format!(
@@ -147,22 +147,32 @@ async fn a_database_that_an_earlier_text_of_a_migration_made_is_used() {
     }
 }
 
-/// The migrations up to the fourth.
-fn earlier(postgres: bool) -> Migrator {
-    let triggers = if postgres {
-        include_str!("../../migrations/0002_append_only.postgres.sql")
+/// The migrations up to this one, which is the sixth at most.
+pub(crate) fn up_to(postgres: bool, version: usize) -> Migrator {
+    let (triggers, bundle_ids) = if postgres {
+        (
+            include_str!("../../migrations/0002_append_only.postgres.sql"),
+            include_str!("../../migrations/0005_bundle_ids.postgres.sql"),
+        )
     } else {
-        include_str!("../../migrations/0002_append_only.sqlite.sql")
+        (
+            include_str!("../../migrations/0002_append_only.sqlite.sql"),
+            include_str!("../../migrations/0005_bundle_ids.sqlite.sql"),
+        )
     };
     let step = |version, description: &'static str, sql: &'static str| {
         Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
     };
-    Migrator::with_migrations(vec![
+    let mut steps = vec![
         step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
         step(2, "append only", triggers),
         step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
         step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
-    ])
+        step(5, "bundle ids", bundle_ids),
+        step(6, "clock", include_str!("../../migrations/0006_clock.sql")),
+    ];
+    steps.truncate(version);
+    Migrator::with_migrations(steps)
 }
 
 /// With a PgBouncer, which the script starts in each of its modes.

@@ -10,6 +10,7 @@ use std::io;
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Summary};
 use evidence_bundle::path::NORMALIZED;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::waivers::{self, Waiver, Waivers};
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{CheckSink, ControlHead, each_check, sanitized};
@@ -149,7 +150,7 @@ impl Group {
 
     /// How many checks of the group are listed.
     pub(super) fn listed(&self) -> u64 {
-        u64::try_from(self.rows.len()).unwrap_or(u64::MAX)
+        saturating_u64(self.rows.len())
     }
 
     /// Whether the group needs action: its checks failed or could not be verified.
@@ -159,7 +160,7 @@ impl Group {
 
     /// The number of the listed check at this place.
     pub(super) fn number(&self, place: &usize) -> u64 {
-        self.first.saturating_add(u64::try_from(*place).unwrap_or(u64::MAX))
+        self.first.saturating_add(saturating_u64(*place))
     }
 
     /// How many checks of the group are not listed.
@@ -169,7 +170,7 @@ impl Group {
 }
 
 /// Groups by urgency, reason and rule.
-type Groups = BTreeMap<(u8, String, String), Group>;
+type Groups = BTreeMap<(usize, String, String), Group>;
 
 /// All checks.
 pub(super) struct Sections {
@@ -376,7 +377,7 @@ impl CheckSink for Sections {
         let (group_room, row_room) = (&mut self.group_room, &mut self.row_room);
         let Some((section, groups)) = self.controls.last_mut() else { return Ok(()) };
         section.counts.add(check.status);
-        let key = (urgency(check.status), check.reason.clone(), check.rule.clone());
+        let key = (check.status.urgency(), check.reason.clone(), check.rule.clone());
         let group = match groups.entry(key) {
             Entry::Occupied(group) => group.into_mut(),
             Entry::Vacant(place) => {
@@ -400,15 +401,5 @@ impl CheckSink for Sections {
             }
         }
         Ok(())
-    }
-}
-
-/// The order of the groups: those that need action come first.
-fn urgency(status: Status) -> u8 {
-    match status {
-        Status::Fail => 0,
-        Status::NotVerifiable => 1,
-        Status::Pass => 2,
-        Status::NotApplicable => 3,
     }
 }

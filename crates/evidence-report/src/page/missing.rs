@@ -8,6 +8,7 @@ use std::io;
 
 use evidence_bundle::document::{ErrorRecord, Excluded, ObservationRecord, Outcome, Warning};
 use evidence_bundle::path::MANIFEST;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::{Truncated, sanitized};
 
 use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections, fact};
@@ -55,7 +56,7 @@ pub(super) struct MissingGroup {
 impl MissingGroup {
     /// How many subjects are not named.
     pub(super) fn more(&self) -> u64 {
-        self.count.saturating_sub(u64::try_from(self.subjects.len()).unwrap_or(u64::MAX))
+        self.count.saturating_sub(saturating_u64(self.subjects.len()))
     }
 }
 

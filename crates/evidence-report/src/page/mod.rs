@@ -13,13 +13,11 @@ mod room;
 mod settings;
 mod text;
 
-use std::fmt;
 use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::document::{Counts, RunRecord, ScopeRecord, SourceRun};
 use evidence_bundle::path::{RUN, SCOPE};
-use evidence_bundle::text::Visible;
 use evidence_view::{ManifestHead, sanitized, words};
 
 use self::accepted::Accepted;
@@ -32,6 +30,7 @@ use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, head, waivers, whole};
 use crate::origin::{CRITERIA, PROJECT, purpose};
+use crate::template;
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
 #[derive(Template)]
@@ -200,24 +199,5 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         observations,
         reconciled,
     };
-    let mut html = Visible(Through { out: io::BufWriter::new(out), failed: Ok(()) });
-    let written = page.render_into(&mut html);
-    html.0.failed?;
-    written.map_err(io::Error::other)?;
-    html.0.out.flush()
-}
-
-/// Writes text into a file, and remembers why it failed.
-struct Through<W> {
-    out: W,
-    failed: io::Result<()>,
-}
-
-impl<W: Write> fmt::Write for Through<W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.out.write_all(text.as_bytes()).map_err(|error| {
-            self.failed = Err(error);
-            fmt::Error
-        })
-    }
+    template::write(&page, out)
 }

@@ -6,6 +6,7 @@ use std::io;
 
 use evidence_bundle::document::{AskedRecord, ObservationRecord, Outcome, SourceRun};
 use evidence_bundle::path::OBSERVATIONS;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::sanitized;
 use evidence_view::words::{counted, grouped};
 
@@ -69,7 +70,7 @@ pub(super) struct Request {
 impl Observations {
     /// How many observations are listed.
     pub(super) fn count(&self) -> u64 {
-        u64::try_from(self.listed.len()).unwrap_or(u64::MAX)
+        saturating_u64(self.listed.len())
     }
 
     /// Reads the observations, and links the evidence of every listed check to its row.
@@ -110,7 +111,7 @@ impl Observations {
             observations.listed.push(shown);
             Ok(())
         })?;
-        observations.requests = u64::try_from(requests.len()).unwrap_or(u64::MAX);
+        observations.requests = saturating_u64(requests.len());
         for (_, group) in sections.groups_mut() {
             for evidence in group.rows.iter_mut().flat_map(|row| &mut row.evidence) {
                 evidence.observation = wanted.get(&evidence.key).cloned().flatten();
@@ -229,7 +230,7 @@ impl Observation {
                 _ => sanitized(observation.detail.as_deref().unwrap_or_default()),
             },
             artifact: observation.artifact.as_deref().map(sanitized),
-            more: u64::try_from(observation.requests.len().saturating_sub(REQUESTS)).unwrap_or(u64::MAX),
+            more: saturating_u64(observation.requests.len().saturating_sub(REQUESTS)),
             requests: observation.requests.iter().take(REQUESTS).map(Request::new).collect(),
         }
     }

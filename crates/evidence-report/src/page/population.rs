@@ -5,6 +5,7 @@ use std::io;
 
 use evidence_bundle::document::{Member, Scope, SourcePopulation, SourceRun};
 use evidence_bundle::path::POPULATION;
+use evidence_bundle::text::saturating_u64;
 use evidence_view::{Sanitize as _, sanitized, scope, words};
 
 use super::room::{self, Room};
@@ -71,7 +72,7 @@ pub(super) struct OutOfScope {
 impl OutOfScope {
     /// The number of unnamed ones.
     pub(super) fn more(&self) -> u64 {
-        self.count.saturating_sub(u64::try_from(self.names.len()).unwrap_or(u64::MAX))
+        self.count.saturating_sub(saturating_u64(self.names.len()))
     }
 }
 

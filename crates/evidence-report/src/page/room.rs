@@ -1,6 +1,7 @@
 //! How much of the page each part may take. Even a trusted signer's bundle must not become a page that no browser opens,
 //! so what does not fit is counted and left to the tables and documents.
 
+use evidence_bundle::text::saturating_u64;
 use evidence_view::Truncated;
 
 /// The listed checks.
@@ -48,7 +49,7 @@ impl Room {
         let fitting = list.rows.iter().take_while(|row| self.take(400, texts(row))).count();
         let left = list.rows.len().saturating_sub(fitting);
         list.rows.truncate(fitting);
-        list.more = list.more.saturating_add(u64::try_from(left).unwrap_or(u64::MAX));
+        list.more = list.more.saturating_add(saturating_u64(left));
     }
 
     /// Keeps the first of these that fit, and returns how many do not.
@@ -61,7 +62,7 @@ impl Room {
         let fitting = rows.iter().take_while(|row| self.take(markup, texts(row))).count();
         let left = rows.len().saturating_sub(fitting);
         rows.truncate(fitting);
-        u64::try_from(left).unwrap_or(u64::MAX)
+        saturating_u64(left)
     }
 }
 

@@ -3,6 +3,7 @@
 use evidence_bundle::document::Category::{Improvement, Misconfigured, Partial};
 use evidence_bundle::document::Severity::{Critical, High, Medium};
 
+use super::ListingJudge;
 use super::words::{NAMED, counted, named};
 use crate::altcloud::record::{TwoStepVerification, User, UserListing};
 use crate::field::Field;
@@ -66,6 +67,10 @@ pub struct TwoStepFacts {
     untold: usize,
     untold_names: Vec<Field<String>>,
 }
+
+/// The judgement.
+pub static JUDGE: ListingJudge =
+    ListingJudge { rule: &TWO_STEP_VERIFICATION, judge: |record, listing, _| judge(record, listing) };
 
 /// The verdict on the users of a listing; `None` if it was not read to its end and proves no failure.
 pub fn judge(record: &TwoStepVerification, listing: &UserListing) -> Option<Verdict> {

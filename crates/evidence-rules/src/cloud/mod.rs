@@ -29,7 +29,9 @@ pub use self::user_mfa::USER_MFA;
 
 use self::credentials::Credentials;
 use self::disk_encryption::DiskRegions;
-use self::record::RootAccount;
+use self::password::PasswordFacts;
+use self::record::{RegionLogGroups, RootAccount};
+use self::trail::AuditTrail;
 use crate::rule::Judge;
 use crate::source_rules::SourceRules;
 
@@ -61,6 +63,14 @@ pub static OF_CREDENTIALS: &[&Judge<Credentials>] =
 
 /// The rules over the disks of an account's regions.
 pub static OF_DISK_ENCRYPTION: &[&Judge<DiskRegions>] = &[&disk_encryption::JUDGE];
+/// The rules over the password policy of an account.
+pub static OF_PASSWORDS: &[&Judge<PasswordFacts>] = &[&password::JUDGE];
+
+/// The rules over the trails of an account.
+pub static OF_TRAILS: &[&Judge<AuditTrail>] = &[&trail::JUDGE, &trail::integrity::JUDGE];
+
+/// The rules over the log groups of a region.
+pub static OF_LOG_GROUPS: &[&Judge<RegionLogGroups>] = &[&retention::JUDGE];
 
 /// The kinds of artifacts, and the rules that use each.
 pub mod artifact {

@@ -4,8 +4,9 @@ use evidence_bundle::document::Category::{Misconfigured, Missing};
 use evidence_bundle::document::Severity::{High, Medium};
 
 use crate::cloud::record::PasswordPolicy;
+use crate::inspection::Shown;
 use crate::rule::setting::{Setting, Settings};
-use crate::rule::{Reason, Recommendation, Rule, Verdict, reason};
+use crate::rule::{Judge, Reason, Recommendation, Rule, Verdict, reason};
 
 /// Passwords are long and contain all kinds of characters.
 pub static PASSWORD_POLICY: Rule = Rule {
@@ -59,6 +60,52 @@ pub static NO_USERS: Reason = Reason::new("no_users", "No users in the account")
 pub fn without_users() -> Verdict {
     Verdict::not_applicable(&NO_USERS, "the account has no IAM user")
 }
+
+/// What is known about the passwords of an account.
+#[derive(Debug, Clone)]
+pub struct PasswordFacts {
+    /// The policy.
+    pub policy: KnownPolicy,
+    /// The number of users, if it was read.
+    pub users: Option<u64>,
+}
+
+/// What is known about a password policy.
+#[derive(Debug, Clone)]
+pub enum KnownPolicy {
+    /// It was read.
+    Set(PasswordPolicy),
+    /// There is none, for this reason and in these words.
+    Missing(&'static Reason, String),
+    /// It was not read, for this reason and in these words.
+    Unread(&'static Reason, String),
+}
+
+impl KnownPolicy {
+    /// What an observation without the policy shows.
+    pub fn not_shown(shown: Shown<'_>) -> KnownPolicy {
+        match shown {
+            Shown::Nothing(reason, detail) => KnownPolicy::Missing(reason, detail.to_string()),
+            Shown::Denied(reason, detail) | Shown::Failed(reason, detail) => {
+                KnownPolicy::Unread(reason, detail.to_string())
+            }
+            Shown::Artifact | Shown::Excluded(_) => KnownPolicy::Unread(&reason::NO_EVIDENCE, String::new()),
+        }
+    }
+}
+
+/// The judgement.
+pub static JUDGE: Judge<PasswordFacts> = Judge {
+    rule: &PASSWORD_POLICY,
+    judge: |facts, settings| {
+        Some(match &facts.policy {
+            _ if facts.users == Some(0) => without_users(),
+            KnownPolicy::Set(policy) => judge(policy, settings),
+            KnownPolicy::Missing(reason, detail) => Verdict::fail(reason, detail),
+            KnownPolicy::Unread(reason, detail) => Verdict::unknown(reason, detail),
+        })
+    },
+};
 
 /// The minimum length to pass. The provider allows policies of up to 128 characters.
 pub static MINIMUM_LENGTH: Setting = Setting {

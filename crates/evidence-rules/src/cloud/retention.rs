@@ -3,13 +3,13 @@
 use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::Medium;
 
-use crate::cloud::record::LogGroup;
+use crate::cloud::record::{LogGroup, RegionLogGroups};
 use crate::field::Field;
 use crate::rule::setting::{Setting, Settings};
-use crate::rule::{Reason, Recommendation, Rule, Verdict, reason};
-use evidence_text::counted;
+use crate::rule::{Judge, Reason, Recommendation, Rule, Verdict, reason};
 use evidence_text::saturating_u64;
 use evidence_text::single_line;
+use evidence_text::{counted, saturating_i64};
 
 /// Logs are kept long enough.
 pub static LOG_RETENTION: Rule = Rule {
@@ -47,6 +47,12 @@ pub static MINIMUM_DAYS: Setting = Setting {
     minimum: 90,
     maximum: 3653,
     recommended: Some(365),
+};
+
+/// The judgement.
+pub static JUDGE: Judge<RegionLogGroups> = Judge {
+    rule: &LOG_RETENTION,
+    judge: |region, settings| Some(Retention::of(&region.log_groups, settings).judge()),
 };
 
 /// The maximum retention of a group of class DELIVERY, in days: the provider sets it and does not allow changes.
@@ -106,7 +112,7 @@ impl Retention {
     /// A group without the field keeps its events forever: the provider documents this, unless the group's class says
     /// otherwise. The provider never sends `null`, zero or negative numbers, so their meaning is unknown.
     pub fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>, settings: &Settings) -> Retention {
-        let limit = |days| i64::try_from(days).unwrap_or(i64::MAX);
+        let limit = |days| saturating_i64(days);
         let mut facts = Retention {
             minimum: limit(settings.get(&MINIMUM_DAYS)),
             recommended: limit(settings.recommended(&MINIMUM_DAYS)),

@@ -10,7 +10,7 @@ use evidence_bundle::document::Severity::{Critical, High, Medium};
 use self::integrity::Integrity;
 use crate::cloud::record::TrailStatus;
 use crate::field::Field;
-use crate::rule::{Reason, Rule, Verdict, reason};
+use crate::rule::{Judge, Reason, Rule, Verdict, reason};
 use evidence_text::single_line;
 
 /// Actions in the account are recorded.
@@ -88,6 +88,9 @@ pub static DELIVERY_UNCONFIRMED: Reason =
 
 /// The maximum number of trails named in a sentence.
 const NAMED: usize = 3;
+
+/// The judgement.
+pub static JUDGE: Judge<AuditTrail> = Judge { rule: &AUDIT_TRAIL, judge: |facts, _| Some(facts.judge()) };
 
 /// The facts about the account's trails.
 #[derive(Debug, Clone, Default)]

@@ -41,6 +41,19 @@ pub struct CodeOwners {
     pub invalid: Vec<InvalidLine>,
 }
 
+/// What is known about the CODEOWNERS file of a repository.
+#[derive(Debug, Clone)]
+pub struct OwnersFacts {
+    /// Its path.
+    pub path: String,
+    /// The organization of the repository.
+    pub organization: String,
+    /// The file.
+    pub owners: CodeOwners,
+    /// The owners that the host does not know, each with its line and in lower case.
+    pub unknown: HashSet<(usize, String)>,
+}
+
 /// A line with a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{Low, Medium};
 
-use crate::codehost::codeowners::{CodeOwners, DefaultRule, Owner};
+use crate::codehost::codeowners::{CodeOwners, DefaultRule, Owner, OwnersFacts};
 use crate::codehost::record::{CodeownersError, CodeownersErrors};
-use crate::rule::{Reason, Rule, Verdict};
+use crate::inspection::Judgement;
+use crate::rule::{Judge, Reason, Rule, Status, Verdict};
 
 /// A CODEOWNERS file assigns an owner to every file.
 pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
@@ -83,6 +84,21 @@ const DOCS: &str = "docs/CODEOWNERS";
 
 /// The maximum number of lines or owners in a sentence; the artifact has all of them.
 const LISTED: usize = 20;
+
+/// The judgement.
+pub static JUDGE: Judge<OwnersFacts> = Judge {
+    rule: &CODEOWNERS_DEFAULT_RULE,
+    judge: |facts, _| {
+        let OwnersFacts { path, organization, owners, unknown } = facts;
+        Some(judge(path, organization, owners.clone(), unknown))
+    },
+};
+
+/// Whether the file passes as far as it shows: then the host can be asked for owners that it does not know.
+pub fn passes(judgements: &[Judgement]) -> bool {
+    let own = |judgement: &&Judgement| *judgement.rule == CODEOWNERS_DEFAULT_RULE;
+    judgements.iter().find(own).is_some_and(|judgement| judgement.verdict.status == Status::Pass)
+}
 
 /// Passes if the file assigns at least one team or user, and a default rule with an owner covers all files.
 ///

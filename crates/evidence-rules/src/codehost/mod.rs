@@ -23,6 +23,7 @@ pub use self::two_factor::TWO_FACTOR_REQUIRED;
 pub use self::vulnerability_alerts::VULNERABILITY_ALERTS;
 
 use self::branch_protection::BranchFacts;
+use self::codeowners::OwnersFacts;
 use self::record::OrganizationSettings;
 use self::security::SecurityFacts;
 use crate::rule::Judge;
@@ -54,6 +55,9 @@ pub static OF_SECURITY: &[&Judge<SecurityFacts>] =
 
 /// The rules over the protection of a branch.
 pub static OF_BRANCH: &[&Judge<BranchFacts>] = &[&branch_protection::JUDGE];
+
+/// The rules over the CODEOWNERS file of a repository.
+pub static OF_OWNERS: &[&Judge<OwnersFacts>] = &[&default_owners::JUDGE];
 
 /// The kinds of artifacts, and the rules that use each.
 pub mod artifact {

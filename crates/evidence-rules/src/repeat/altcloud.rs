@@ -1,11 +1,13 @@
 //! Judges the workspace directory's observations again.
 
+use std::sync::Arc;
+
 use super::facts::Artifact;
 use super::group::{Judged, Row};
 use crate::age::read_judged_at;
 use crate::altcloud::artifact::USER_ACTIVITY;
 use crate::altcloud::inactive_users::Activity;
-use crate::altcloud::{OF_ADMIN_ROLES, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, TWO_STEP_VERIFICATION, two_step};
+use crate::altcloud::{ListingJudge, OF_ADMIN_ROLES, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS};
 use crate::inspection::{Judgement, Shown};
 use crate::rule::Settings;
 
@@ -17,10 +19,13 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
     }
     let judgements = rows.iter().flat_map(|row| match &row.artifact {
         Some(Artifact::TwoStep(record)) => {
-            let judged = record.listings.iter().filter_map(|listing| {
+            let judged = record.listings.iter().flat_map(|listing| {
                 let subject = listing.domain.as_deref().map_or_else(|| row.subject.clone(), Into::into);
-                let verdict = two_step::judge(record, listing)?;
-                Some(Judgement { rule: &TWO_STEP_VERIFICATION, subject, verdict })
+                let verdict = |judge: &&ListingJudge| {
+                    let verdict = (judge.judge)(record, listing, settings)?;
+                    Some(Judgement { rule: judge.rule, subject: Arc::clone(&subject), verdict })
+                };
+                OF_USERS.iter().filter_map(verdict).collect::<Vec<_>>()
             });
             judged.collect()
         }

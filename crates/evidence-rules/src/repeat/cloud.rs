@@ -4,56 +4,46 @@ use std::sync::Arc;
 
 use super::facts::Artifact;
 use super::group::{Judged, Row};
-use crate::cloud::artifact::{AUDIT_TRAILS, DISK_ENCRYPTION, EVENT_SELECTORS, TRAIL_STATUS};
+use crate::age::read_judged_at;
+use crate::cloud::artifact::{AUDIT_TRAILS, DISK_ENCRYPTION, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
 use crate::cloud::credentials::Credentials;
 use crate::cloud::disk_encryption::DiskRegions;
-use crate::cloud::record::{AuditTrailsRecord, Trail};
-use crate::cloud::retention::Retention;
-use crate::cloud::trail::integrity::{self, Integrity};
+use crate::cloud::password::{KnownPolicy, PasswordFacts};
+use crate::cloud::record::{AuditTrailsRecord, RegionLogGroups, Trail};
+use crate::cloud::trail::integrity::Integrity;
 use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use crate::cloud::{
-    AUDIT_TRAIL, LOG_RETENTION, OF_CREDENTIALS, OF_DISK_ENCRYPTION, OF_ROOT_ACCOUNT, PASSWORD_POLICY,
-    TRAIL_INTEGRITY, password,
+    OF_CREDENTIALS, OF_DISK_ENCRYPTION, OF_LOG_GROUPS, OF_PASSWORDS, OF_ROOT_ACCOUNT, OF_TRAILS,
 };
 use crate::inspection::{Judgement, Shown};
-use crate::rule::{Reason, Settings, Verdict, judged as judged_rules, reason};
+use crate::rule::{self, Judge, Reason, Settings, reason};
 
 /// What follows from the rows of one group; `None` if a row that must be there is not.
 pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
     let first = rows.first()?;
     let judgements = match &first.artifact {
         Some(Artifact::LogGroups(record)) => {
-            let judged = record.regions_read.iter().map(|region| Judgement {
-                rule: &LOG_RETENTION,
-                subject: format!("{}/{}", first.subject, region.region).into(),
-                verdict: Retention::of(&region.log_groups, settings).judge(),
-            });
-            judged.collect()
+            let of_region = |region: &RegionLogGroups| {
+                let subject = format!("{}/{}", first.subject, region.region).into();
+                about(subject, OF_LOG_GROUPS, region, settings)
+            };
+            record.regions_read.iter().flat_map(of_region).collect()
         }
-        _ if *first.kind == crate::cloud::artifact::PASSWORD_POLICY => policy(rows, settings)
-            .map(|verdict| first.judged(&PASSWORD_POLICY, verdict))
-            .into_iter()
-            .collect(),
         Some(Artifact::RootAccount(record)) => first.judged_by(OF_ROOT_ACCOUNT, &**record, settings),
         Some(Artifact::CredentialReport(report)) => {
-            let at = delivery::read_judged_at(&first.facts)?;
+            let at = read_judged_at(&first.facts)?;
             let credentials = Credentials { report: (**report).clone(), at };
             first.judged_by(OF_CREDENTIALS, &credentials, settings)
         }
         _ if *first.kind == DISK_ENCRYPTION && !is_unopened(first) => {
             let (account, _) = first.subject.split_once('/')?;
-            let facts = disks(rows);
-            let verdicts = judged_rules(OF_DISK_ENCRYPTION, &facts, settings);
-            let judgement = |(rule, verdict)| Judgement { rule, subject: Arc::from(account), verdict };
-            verdicts.map(judgement).collect()
+            about(account.into(), OF_DISK_ENCRYPTION, &disks(rows), settings)
         }
+        _ if *first.kind == PASSWORD_POLICY => first.judged_by(OF_PASSWORDS, &passwords(rows), settings),
         // Of an account that could not be opened nothing was asked, and without a region nothing was read.
         _ if *first.kind == AUDIT_TRAILS && rows.iter().any(|row| gap(row).is_none()) => {
             let (account, _) = first.subject.split_once('/').unwrap_or((&first.subject, ""));
-            let (subject, trails) = (Arc::<str>::from(account), trails(rows)?);
-            let judgement = |rule, verdict| Judgement { rule, subject: Arc::clone(&subject), verdict };
-            let protection = integrity::judge(&trails);
-            vec![judgement(&AUDIT_TRAIL, trails.judge()), judgement(&TRAIL_INTEGRITY, protection)]
+            about(account.into(), OF_TRAILS, &trails(rows)?, settings)
         }
         _ => Vec::new(),
     };
@@ -78,21 +68,27 @@ fn disks(rows: &[Row]) -> DiskRegions {
     DiskRegions(rows.iter().map(of).collect())
 }
 
-fn policy(rows: &[Row], settings: &Settings) -> Option<Verdict> {
-    let (first, others) = rows.split_first()?;
-    let no_users =
-        |row: &Row| matches!(&row.artifact, Some(Artifact::AccountSummary(summary)) if summary.users == 0);
-    if others.iter().any(no_users) {
-        return Some(password::without_users());
-    }
-    match (&first.artifact, first.shown()) {
-        (Some(Artifact::PasswordPolicy(record)), _) => Some(password::judge(&record.policy, settings)),
-        (_, Shown::Nothing(reason, detail)) => Some(Verdict::fail(reason, detail)),
-        (_, Shown::Denied(reason, detail) | Shown::Failed(reason, detail)) => {
-            Some(Verdict::unknown(reason, detail))
-        }
-        (_, Shown::Artifact | Shown::Excluded(_)) => Some(Verdict::unknown(&reason::NO_EVIDENCE, "")),
-    }
+/// The judgements of rules over the same facts on a subject.
+fn about<F>(
+    subject: Arc<str>,
+    judges: &'static [&'static Judge<F>],
+    facts: &F,
+    settings: &Settings,
+) -> Vec<Judgement> {
+    let judged = rule::judged(judges, facts, settings);
+    judged.map(|(rule, verdict)| Judgement { rule, subject: Arc::clone(&subject), verdict }).collect()
+}
+
+fn passwords(rows: &[Row]) -> PasswordFacts {
+    let policy = rows.first().map(|first| match &first.artifact {
+        Some(Artifact::PasswordPolicy(record)) => KnownPolicy::Set(record.policy.clone()),
+        _ => KnownPolicy::not_shown(first.shown()),
+    });
+    let users = rows.iter().find_map(|row| match &row.artifact {
+        Some(Artifact::AccountSummary(summary)) => Some(summary.users),
+        _ => None,
+    });
+    PasswordFacts { policy: policy.unwrap_or(KnownPolicy::not_shown(Shown::Artifact)), users }
 }
 
 /// The reason of a row without an artifact.

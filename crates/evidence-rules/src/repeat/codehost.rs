@@ -14,11 +14,12 @@ use crate::codehost::artifact::{
 use crate::codehost::branch_protection::{
     self, BranchFacts, Classic, RULESET_ID, Rules, Unread, wants_rules,
 };
-use crate::codehost::codeowners::CodeOwners;
+use crate::codehost::codeowners::{CodeOwners, OwnersFacts};
 use crate::codehost::reason::{ARCHIVED, EMPTY_REPOSITORY, REPOSITORY_DISABLED};
 use crate::codehost::security::SecurityFacts;
-use crate::codehost::{CODEOWNERS_DEFAULT_RULE, OF_BRANCH, OF_ORGANIZATION, OF_SECURITY, default_owners};
-use crate::rule::{Reason, Status, Verdict, reason};
+use crate::codehost::{OF_BRANCH, OF_ORGANIZATION, OF_OWNERS, OF_SECURITY, default_owners};
+use crate::inspection::Judgement;
+use crate::rule::{Reason, Verdict, reason};
 
 /// The branch that is checked if the configuration names none.
 const FALLBACK_BRANCH: &str = "main";
@@ -54,9 +55,6 @@ pub(super) fn judged(rows: &[Row], around: JudgeContext<'_>) -> Option<Judged> {
         OF_SECURITY.iter().map(|judge| first.judged(judge.rule, unknown())).collect()
     } else if *first.kind == CODEOWNERS {
         owners(rows, around)?
-            .map(|verdict| first.judged(&CODEOWNERS_DEFAULT_RULE, verdict))
-            .into_iter()
-            .collect()
     } else {
         Vec::new()
     };
@@ -123,36 +121,42 @@ fn branch(rows: &[Row], around: JudgeContext<'_>) -> Option<BranchFacts> {
     Some(facts)
 }
 
-/// The verdict on a CODEOWNERS file. `Some(None)`: there is none, or it was not read.
-fn owners(rows: &[Row], around: JudgeContext<'_>) -> Option<Option<Verdict>> {
+/// The verdicts on a CODEOWNERS file; none if there is no file, or if it was not read.
+fn owners(rows: &[Row], around: JudgeContext<'_>) -> Option<Vec<Judgement>> {
     let (first, others) = rows.split_first()?;
+    let all = |verdict: Verdict| -> Vec<Judgement> {
+        OF_OWNERS.iter().map(|judge| first.judged(judge.rule, verdict.clone())).collect()
+    };
     let file = match &first.artifact {
         Some(Artifact::Codeowners(file)) => file,
         _ if first.reason.is_some_and(|reason| *reason == EMPTY_REPOSITORY) => {
-            return Some(Some(Verdict::not_applicable(&EMPTY_REPOSITORY, &*first.detail)));
+            return Some(all(Verdict::not_applicable(&EMPTY_REPOSITORY, &*first.detail)));
         }
         // What it held was judged, and then not used.
         _ if first.outcome == Outcome::Excluded => {
-            return Some(Some(Verdict::unknown(&reason::EXCLUDED_BY_POLICY, "")));
+            return Some(all(Verdict::unknown(&reason::EXCLUDED_BY_POLICY, "")));
         }
-        _ => return Some(None),
+        _ => return Some(Vec::new()),
     };
     let (organization, _) = first.subject.split_once('/')?;
-    let content = BASE64.decode(&file.content).ok()?;
-    let judge = |unknown: &HashSet<(usize, String)>| {
-        default_owners::judge(&file.path, organization, CodeOwners::parse(&content), unknown)
+    let mut facts = OwnersFacts {
+        path: file.path.clone(),
+        organization: organization.to_string(),
+        owners: CodeOwners::parse(&BASE64.decode(&file.content).ok()?),
+        unknown: HashSet::new(),
     };
-    let verdict = judge(&HashSet::new());
+    let judged = first.judged_by(OF_OWNERS, &facts, around.rules);
     let asks = around.settings.get("codeowners_errors").and_then(|asks| asks.as_bool()).unwrap_or_default();
-    if !asks || verdict.status != Status::Pass {
-        return Some(Some(verdict));
+    if !asks || !default_owners::passes(&judged) {
+        return Some(judged);
     }
     let errors = others.iter().find(|row| *row.kind == CODEOWNERS_ERRORS)?;
-    Some(Some(match (&errors.artifact, Unread::of(errors.shown())) {
+    Some(match (&errors.artifact, Unread::of(errors.shown())) {
         (Some(Artifact::CodeownersErrors(record)), _) => {
-            judge(&default_owners::unknown_owners(&file.path, record))
+            facts.unknown = default_owners::unknown_owners(&file.path, record);
+            first.judged_by(OF_OWNERS, &facts, around.rules)
         }
-        (_, Some(Unread { reason, detail, .. })) => Verdict::unknown(reason, detail),
-        (_, None) => verdict,
-    }))
+        (_, Some(Unread { reason, detail, .. })) => all(Verdict::unknown(reason, detail)),
+        (_, None) => judged,
+    })
 }

@@ -116,13 +116,17 @@ impl KeptChecks {
         }
     }
 
-    /// Takes every check of a rule with this verdict and this evidence. Returns their number.
-    pub(super) fn take_all(&mut self, rule: &Rule, verdict: &Verdict, basis: u64) -> u64 {
+    /// Takes every check of a rule with this verdict and this evidence. Returns their subjects.
+    pub(super) fn take_all(&mut self, rule: &Rule, verdict: &Verdict, basis: u64) -> Vec<Arc<str>> {
         let (rule, redacted) = (self.number(rule.code), &self.redacted);
         let same = |row: &&mut Row| {
             Some(row.rule) == rule && !row.taken && row.difference(verdict, basis, redacted).is_none()
         };
-        self.rows.iter_mut().filter(same).map(|row| row.taken = true).map(|()| 1).sum()
+        let taken = self.rows.iter_mut().filter(same).map(|row| {
+            row.taken = true;
+            Arc::clone(&row.subject)
+        });
+        taken.collect()
     }
 
     /// Takes the checks of a rule that is not known here. Returns their number.

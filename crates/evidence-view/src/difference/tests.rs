@@ -37,8 +37,7 @@ fn population(scope: Scope, listed: u64, host_total: Option<u64>) -> SourcePopul
 
 /// A bundle over these checks. `acme/other` passes on every side, so that the rule is known to be examined.
 fn bundle(scope: Scope, checks: Vec<CheckState>, members: Vec<MemberState>) -> Snapshot {
-    let mut snapshot =
-        Snapshot { sources: vec![population(scope, 2, None)], known: true, ..Snapshot::default() };
+    let mut snapshot = Snapshot { sources: vec![population(scope, 2, None)], ..Snapshot::default() };
     snapshot.checks.rows = checks;
     snapshot.checks.rows.push(check("acme/other", Pass, "ok"));
     snapshot.members.rows = members;
@@ -144,7 +143,7 @@ fn a_rule_or_a_source_that_one_side_lacks_is_out_of_scope() {
     let (with, without) = (web(vec![other]), web(vec![]));
     assert_eq!(difference(&with, &without).checks[0].class, LeftScope);
     assert_eq!(difference(&without, &with).checks[0].class, EnteredScope);
-    let nothing = Snapshot { known: true, ..Snapshot::default() };
+    let nothing = Snapshot::default();
     assert!(difference(&with, &nothing).checks.iter().all(|check| check.class == LeftScope));
     assert!(difference(&nothing, &with).checks.iter().all(|check| check.class == EnteredScope));
     // If everything that the host counts was listed, what is missing no longer exists, whatever is excluded.

@@ -9,7 +9,6 @@ use super::model::{RuleDay, RuleDays};
 use super::period::Period;
 use super::results::Results;
 use super::series::{AppliedRule, Series, Stored};
-use crate::findings::urgency;
 
 /// The days of a period so far.
 #[derive(Debug)]
@@ -80,7 +79,7 @@ impl Days {
                 day.failing = day.failing.max(tally.counts.fail);
                 let result = result(tally.counts);
                 day.result = Some(match day.result {
-                    Some(known) if urgency(known) <= urgency(result) => known,
+                    Some(known) if known.urgency() <= result.urgency() => known,
                     _ => result,
                 });
             }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use evidence_text::saturating_u32;
+
 /// A numbered set of values.
 #[derive(Debug)]
 pub(super) struct Interned<T> {
@@ -38,7 +40,7 @@ impl<T: Hash + Eq + Clone> Interned<T> {
     }
 
     fn insert(&mut self, value: T) -> u32 {
-        let number = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+        let number = saturating_u32(self.values.len());
         self.values.push(value.clone());
         self.numbers.insert(value, number);
         number

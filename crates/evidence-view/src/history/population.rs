@@ -6,7 +6,6 @@ use super::model::PopulationChange;
 use super::period::date;
 use super::results::{Found, Results};
 use super::series::{Absence, Series, Stored};
-use crate::findings::urgency;
 
 /// Whether a subject is examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +179,7 @@ impl Seen<'_> {
             results
                 .entry((check.source, check.rule, place))
                 .and_modify(|known| {
-                    if urgency(found.status) < urgency(known.status) {
+                    if found.status.urgency() < known.status.urgency() {
                         *known = found;
                     }
                 })

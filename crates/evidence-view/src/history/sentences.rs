@@ -1,6 +1,7 @@
 //! The sentences about a period that text and pages share. What is not covered comes first.
 
 use evidence_bundle::document::Cadence;
+use evidence_text::saturating_u64;
 
 use super::exceptions::span;
 use super::model::{Ended, History};
@@ -37,17 +38,17 @@ impl History {
         if !self.not_used.is_empty() {
             lines.push(format!(
                 "{} not used",
-                counted_as(number(self.not_used.len()), "file was", "files were")
+                counted_as(saturating_u64(self.not_used.len()), "file was", "files were")
             ));
         }
         let back_dated = self.inputs.iter().filter(|input| input.back_dated).count();
         if back_dated > 0 {
-            let bundles = counted_as(number(back_dated), "bundle follows", "bundles follow");
+            let bundles = counted_as(saturating_u64(back_dated), "bundle follows", "bundles follow");
             lines.push(format!("{bundles} a newer one: back-dated, covers no day"));
         }
         let fixed = self.inputs.iter().filter(|input| input.fixed_time).count();
         if fixed > 0 {
-            let bundles = counted_as(number(fixed), "bundle has", "bundles have");
+            let bundles = counted_as(saturating_u64(fixed), "bundle has", "bundles have");
             lines.push(format!("{bundles} a fixed time and not that of a clock"));
         }
         lines
@@ -63,7 +64,7 @@ impl History {
         let have = if coverage.complete == 1 { "has" } else { "have" };
         format!(
             "{} of {} {have} a complete bundle; {counted}",
-            grouped(number(coverage.complete)),
+            grouped(saturating_u64(coverage.complete)),
             self.intervals(coverage.expected)
         )
     }
@@ -71,13 +72,13 @@ impl History {
     /// A number of the intervals in which bundles are expected.
     pub fn intervals(&self, count: usize) -> String {
         match self.cadence {
-            None | Some(Cadence::Daily) => counted(number(count), "day"),
-            Some(Cadence::Weekly) => counted(number(count), "week"),
+            None | Some(Cadence::Daily) => counted(saturating_u64(count), "day"),
+            Some(Cadence::Weekly) => counted(saturating_u64(count), "week"),
             Some(Cadence::Hours(hours)) => {
                 let noun = if hours == 1 { "hour".to_owned() } else { format!("interval of {hours} hours") };
                 let nouns =
                     if hours == 1 { "hours".to_owned() } else { format!("intervals of {hours} hours") };
-                counted_as(number(count), &noun, &nouns)
+                counted_as(saturating_u64(count), &noun, &nouns)
             }
         }
     }
@@ -98,9 +99,9 @@ impl History {
         ];
         let parts = parts.into_iter().filter_map(|one| match ended(one) {
             0 => None,
-            count => Some(format!("{} {}", grouped(number(count)), one.words())),
+            count => Some(format!("{} {}", grouped(saturating_u64(count)), one.words())),
         });
-        let all = counted(number(self.exceptions.len()), "failure");
+        let all = counted(saturating_u64(self.exceptions.len()), "failure");
         format!("{all}: {}", parts.collect::<Vec<_>>().join(", "))
     }
 
@@ -111,7 +112,7 @@ impl History {
         let same = list(&same.iter().map(|(_, name)| (*name).to_owned()).collect::<Vec<_>>());
         let changed = changed.iter().map(|(kind, name)| match count(kind) {
             1 => format!("{name} once"),
-            count => format!("{name} {} times", grouped(number(count))),
+            count => format!("{name} {} times", grouped(saturating_u64(count))),
         });
         let changed = list(&changed.collect::<Vec<_>>());
         let text = match (same.is_empty(), changed.is_empty()) {
@@ -135,8 +136,4 @@ fn list(parts: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
-}
-
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

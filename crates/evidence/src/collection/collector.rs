@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use evidence_bundle::document::{
-    self, ArtifactRecord, AskedRecord, ErrorRecord, Excluded, Identity, Member as MemberRecord,
+    self, AppIdentity, ArtifactRecord, AskedRecord, ErrorRecord, Excluded, Identity, Member as MemberRecord,
     ObservationRecord, Outcome, SourcePopulation, SourceRun, Warning, is_lacking,
 };
 
@@ -104,6 +104,7 @@ impl<'a> Collector<'a> {
             login: account.identity.login.map(|login| self.clean(&login)),
             id: account.identity.id.map(|id| self.clean(&id)),
             scopes: self.clean(&account.identity.scopes),
+            app: account.identity.app.map(|app| self.app(app)),
         };
         self.reporter.event(Event::Collected {
             source,
@@ -148,6 +149,16 @@ impl<'a> Collector<'a> {
         });
     }
 
+    /// The host's words about an app, clean as every text of a document.
+    fn app(&self, app: AppIdentity) -> AppIdentity {
+        let permissions = app.permissions.iter();
+        AppIdentity {
+            slug: app.slug.map(|slug| self.clean(&slug)),
+            permissions: permissions.map(|(name, level)| (self.clean(name), self.clean(level))).collect(),
+            ..app
+        }
+    }
+
     /// Records a source that could not be connected: one error, and a check of each rule with that reason.
     pub(super) fn unconnected(
         &mut self,
@@ -181,7 +192,7 @@ impl<'a> Collector<'a> {
         self.part.sources.push(SourceRun {
             name: self.source.id().to_string(),
             api_url: scope.api_url.clone(),
-            identity: Identity { login: None, id: None, scopes: "not connected".to_string() },
+            identity: Identity { login: None, id: None, scopes: "not connected".to_string(), app: None },
             discovered: 0,
             in_scope: 0,
             requested: 1,

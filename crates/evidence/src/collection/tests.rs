@@ -105,7 +105,7 @@ impl Session for Scripted {
         SessionSummary {
             given_up: Vec::new(),
             api_url: String::new(),
-            identity: Identity { login: None, id: None, scopes: String::new() },
+            identity: Identity { login: None, id: None, scopes: String::new(), app: None },
             requests: 0,
             retries: 0,
             revalidated: 0,

@@ -1,14 +1,15 @@
 //! `evidence collect`: the specification's six steps and the optional upload, from top to bottom.
 
+mod options;
+
 use std::cell::Cell;
 use std::sync::Arc;
 
 use evidence_bundle::document::{Counts, Warning};
-use evidence_bundle::text::Printable;
-use evidence_bundle::time::LATEST as LATEST_TIME;
-use evidence_os::shell;
 
+use self::options::{check_resume, documents_env, resumable};
 use super::next::next;
+use super::notify::Notifier;
 use super::trust;
 use super::upload;
 use crate::assemble::{self, ManifestContext, RunInfo};
@@ -28,16 +29,12 @@ use crate::previous::{self, Series};
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::retention;
 use crate::signing::{self, LoadedKey};
-use crate::source::github;
 use crate::source::{ConnectError, ConnectErrorKind, RunContext, Session};
 use crate::spool::Spool;
 use crate::waivers::{self, Accepted, Gate, Waivers};
 use evidence_http::{Proxy, recorded};
 use evidence_screen::{self, Screen};
 use evidence_text::saturating_u64;
-
-/// The standard variable that sets the time of a reproducible bundle.
-const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// The warnings that depend on this machine and not on what the sources answer: a reproducible bundle has none of them.
 const OF_THE_RUN: [&str; 4] =
@@ -48,15 +45,34 @@ const REASONS_SHOWN: usize = 5;
 
 /// Runs the command.
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
-    let started = env.started();
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
+    let mut notifier = None;
+    let outcome = collect(args, env, arguments, &reporter, &mut notifier);
+    if let Some(notifier) = notifier {
+        let exit = outcome.as_ref().map_or_else(Error::exit, |exit| *exit);
+        notifier.send(exit, env, &*reporter);
+    }
+    outcome
+}
+
+/// The run itself. Sets the notifier once the configuration is valid.
+fn collect(
+    args: &CollectArgs,
+    env: &Env,
+    arguments: &[String],
+    reporter: &Arc<dyn Reporter>,
+    notifier: &mut Option<Notifier>,
+) -> Result<Exit, Error> {
+    let started = env.started();
+    let reporter = Arc::clone(reporter);
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
     // 1. Validate the configuration, and everything else that can be checked before the first request.
     let env = &documents_env(args, env)?;
     let file = ConfigFile::new(args.config.as_deref(), &[]);
     let config = Config::load(file, env).map_err(Error::Config)?;
+    *notifier = Notifier::of(&config, args.dry_run);
     let waivers = config.waivers.as_ref().map(|path| Waivers::load(path, config.framework, env));
     let waivers = waivers.transpose().map_err(Error::Config)?;
     let controls = assemble::controls(&config);
@@ -302,23 +318,6 @@ async fn interruptible<T>(
     }
 }
 
-/// Adds advice about an interrupted collection: sources that revalidate keep what was read.
-fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[String]) -> Error {
-    let Error::Interrupted { exit, .. } = error else { return error };
-    let keeps = config.sources.iter().any(|source| source.keeps_records());
-    let help = if keeps && !args.reproducible {
-        let flags = arguments.iter().skip(1).filter(|argument| *argument != "--resume");
-        let words: Vec<String> =
-            flags.map(|argument| shell::word(&Printable(argument).to_string())).collect();
-        Some(format!("resume within 24 hours with `evidence {} --resume`", words.join(" ")))
-    } else if !keeps && config.sources.iter().any(|source| source.kind().name == github::KIND.name) {
-        Some("set sources.codehost.revalidate: true to resume interrupted runs with --resume".to_string())
-    } else {
-        None
-    };
-    Error::Interrupted { exit, help }
-}
-
 /// Connects every source concurrently. A failed source does not stop the others, unless the error is in the
 /// configuration or no source is left. Every failure is reported, not only the first.
 async fn connect(config: &Config, run: &RunContext) -> Result<Vec<Connected>, Error> {
@@ -425,55 +424,6 @@ fn credentials(config: &Config, env: &Env) -> Result<Vec<String>, Error> {
         }
     }
     if errors.is_empty() { Ok(credentials) } else { Err(Error::Connect(errors)) }
-}
-
-/// Only sources that revalidate keep what an interrupted run has read.
-fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
-    if !args.resume {
-        return Ok(());
-    }
-    if args.reproducible {
-        return Err(Error::Usage {
-            message: "--resume cannot be combined with --reproducible: resumed answers carry their original \
-                      timestamps"
-                .to_string(),
-            help: "collect without one of the two".to_string(),
-        });
-    }
-    if config.sources.iter().any(|source| source.keeps_records()) {
-        return Ok(());
-    }
-    Err(Error::Usage {
-        message: "--resume needs a source that stores its answers, and none is configured to".to_string(),
-        help: "set sources.codehost.revalidate: true; --resume then works from the next run on".to_string(),
-    })
-}
-
-/// The environment for the times in documents. The variable takes effect only with the flag: a build system that
-/// exports it must not change the times of evidence.
-fn documents_env(args: &CollectArgs, env: &Env) -> Result<Env, Error> {
-    if !args.reproducible {
-        return Ok(env.clone());
-    }
-    let given = env.var_os(SOURCE_DATE_EPOCH).map(|text| text.to_string_lossy());
-    let seconds = given.as_deref().and_then(|text| text.parse().ok());
-    match seconds.filter(|seconds| (0..=LATEST_TIME).contains(seconds)) {
-        Some(seconds) => Ok(env.clone().with_fixed_time(seconds)),
-        None => Err(Error::Usage {
-            message: match given {
-                Some(_) => format!(
-                    "--reproducible cannot use the environment variable {SOURCE_DATE_EPOCH}: it is not a number of \
-                     seconds since 1970, at most {LATEST_TIME}"
-                ),
-                None => format!(
-                    "--reproducible needs the environment variable {SOURCE_DATE_EPOCH}, which is not set"
-                ),
-            },
-            help: format!(
-                "set {SOURCE_DATE_EPOCH} to a whole number such as 1795251913, or collect without --reproducible"
-            ),
-        }),
-    }
 }
 
 /// The run's warnings about itself, for the screen and the manifest.

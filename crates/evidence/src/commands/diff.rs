@@ -1,7 +1,7 @@
 //! `evidence diff`: how one verified bundle differs from another.
 
-mod markdown;
-mod text;
+pub(super) mod markdown;
+pub(super) mod text;
 
 use std::io::{self, BufReader, Write as _};
 use std::path::Path;

@@ -13,6 +13,7 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::source::github::PERMISSIONS;
 use crate::source::github::names::{EXAMPLE_ORGANIZATION, organization, organization_in};
 use evidence_settings::secret::quote;
 use evidence_text::{Safe, safe};
@@ -52,9 +53,38 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
         "  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
         Safe::of(&shell::path(&args.config))
     ));
+    out.push(&access(&args.org));
     console::print(&out);
     pair.iter().for_each(KeyPair::warn);
     Ok(Exit::Success)
+}
+
+/// How to get access: the pre-filled page for a token, and the app's manifest.
+fn access(org: &str) -> Safe {
+    let web = "https://github.com";
+    let org = if org == EXAMPLE_ORGANIZATION { "ORGANIZATION" } else { org };
+    let asked: String = PERMISSIONS.iter().map(|permission| format!("&{}=read", permission.name)).collect();
+    let token = format!(
+        "{web}/settings/personal-access-tokens/new?name=evidence&target_name={org}&expires_in=90{asked}"
+    );
+    let permissions: Vec<String> =
+        PERMISSIONS.iter().map(|permission| format!("\"{}\": \"read\"", permission.name)).collect();
+    let manifest = format!(
+        "{{\"name\": \"evidence-{org}\", \"url\": \"{web}/{org}\", \"public\": false,\n   \
+         \"hook_attributes\": {{\"url\": \"{web}/{org}\", \"active\": false}},\n   \
+         \"default_permissions\": {{{}}}}}",
+        permissions.join(",\n     ")
+    );
+    let app = format!(
+        "{web}/organizations/{org}/settings/apps/new?name=evidence-{org}&public=false&webhook_active=false{asked}"
+    );
+    safe!(
+        "\nAccess, one of the two\n  a token, on a page that is filled in already (choose All repositories):\n  {}\n  \
+         an app with `mode: app`, on a page that is filled in already, or by its manifest:\n  {}\n  {}\n",
+        Safe::of(&token),
+        Safe::of(&app),
+        Safe::lines(&manifest)
+    )
 }
 
 /// Checks that the organization is a name, not the address of its page.

@@ -9,7 +9,9 @@ mod history;
 mod init;
 mod keygen;
 mod next;
+mod notify;
 mod print;
+mod rejudge;
 mod report;
 mod sample;
 mod show;
@@ -34,6 +36,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
             None => verify::run(&args, env),
         },
         Command::Show(args) => show::run(&args, env),
+        Command::Rejudge(args) => rejudge::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Sample(args) => sample::run(&args, env),
         Command::Diff(args) => diff::run(&args, env),

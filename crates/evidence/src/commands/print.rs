@@ -77,15 +77,15 @@ pub(super) fn note_empty() {
     console::note(&"note: nothing matches the filters\n".into());
 }
 
-/// Whose bundle it is, and who signed it.
-pub(super) fn head(bundle: &VerifiedBundle) -> Safe {
+/// Whose bundle it is, and who signed it; the results are of this framework.
+pub(super) fn head(bundle: &VerifiedBundle, framework: &str) -> Safe {
     let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
     let complete =
         if bundle.complete { Safe::default() } else { safe!(", {YELLOW}incomplete{YELLOW:#}"; YELLOW) };
     safe!(
         "{BOLD}{}{BOLD:#}  {}  {} (claimed by the signer)\n{GREEN}verified{GREEN:#}, trusted by {}{complete}\n",
         Safe::of(&bundle.organization),
-        Safe::of(&bundle.framework),
+        Safe::of(framework),
         Safe::of(&created),
         Safe::of(&bundle.trusted_by);
         BOLD, GREEN, complete

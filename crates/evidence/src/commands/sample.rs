@@ -13,6 +13,7 @@ use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits};
 use evidence_os::input;
+use evidence_text::saturating_usize;
 use evidence_view::{CheckDraw, CheckReader, Draw, MemberDraw, MemberFilter, Seed, read};
 
 use self::rows::Rows;
@@ -63,7 +64,7 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
 /// Draws from one bundle.
 fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &VerifyOptions) -> Result<Exit, Error> {
     let VerifyOptions { trust, expectations } = terms;
-    let count = usize::try_from(args.count).unwrap_or(usize::MAX);
+    let count = saturating_usize(args.count);
     let outcome = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
         let limits = Limits::default();

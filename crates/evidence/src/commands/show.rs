@@ -9,7 +9,8 @@ mod row;
 mod table;
 mod text;
 
-pub(super) use markdown::plain;
+pub(super) use self::markdown::plain;
+pub(super) use self::row::Shown;
 
 use std::collections::HashSet;
 use std::io::{self, BufReader};
@@ -17,7 +18,7 @@ use std::path::Path;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Hint};
-use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
+use evidence_bundle::read::{Failure, Limits};
 use evidence_bundle::text::Printable;
 use evidence_os::input;
 use evidence_rules::{reason_of, rule_of};
@@ -77,7 +78,9 @@ fn one(args: &ShowArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Erro
     let VerifyOptions { trust, expectations } = terms;
     let shown = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
-        let listing = Listing::new(args).map_err(Failure::CannotJudge)?;
+        let is_all = args.all || !args.filter.status.is_empty();
+        let mut listing = Listing::new(args.format, filter(&args.filter), is_all);
+        listing.has_gate = args.fail_on.is_some();
         let reader = Reader { checks: CheckReader::new(listing), waivers: WaiversReader::default() };
         read(bundle, trust, expectations, &Limits::default(), reader)
     });
@@ -104,7 +107,7 @@ fn one(args: &ShowArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Erro
         note_empty();
     }
     let exit = gate(args, &listing);
-    match listing.print(&bundle) {
+    match listing.print(&Shown::of(&bundle)) {
         // Ignore a closed pipe.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
         _ => Ok(exit),
@@ -174,15 +177,15 @@ pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
 }
 
 /// The requested checks, spooled.
-struct Listing {
-    filter: CheckFilter,
+pub(super) struct Listing {
+    pub(super) filter: CheckFilter,
     /// Whether to leave out what passed or does not apply.
     only_open: bool,
     /// Every control of the bundle.
-    heads: Vec<ControlHead>,
+    pub(super) heads: Vec<ControlHead>,
     /// The controls that match.
     controls: Vec<Control>,
-    findings: Findings,
+    pub(super) findings: Findings,
     keys: Keys,
     found: u64,
     /// How many match, but passed or do not apply.
@@ -205,16 +208,17 @@ enum Form {
 }
 
 impl Listing {
-    fn new(args: &ShowArgs) -> io::Result<Listing> {
-        let (form, lists_all) = match args.format {
+    /// A listing of the checks that match; `is_all`: also of those that passed or do not apply.
+    pub(super) fn new(format: ShowFormat, filter: CheckFilter, is_all: bool) -> Listing {
+        let (form, lists_all) = match format {
             ShowFormat::Text => (Form::Text(text::Groups::new()), false),
             ShowFormat::Json => (Form::Json(json::Lines::new()), true),
             ShowFormat::Csv => (Form::Csv(Box::new(table::Rows::new())), true),
             ShowFormat::Markdown => (Form::Markdown(markdown::Table::new()), false),
         };
-        Ok(Listing {
-            filter: filter(&args.filter),
-            only_open: !lists_all && !args.all && args.filter.status.is_empty(),
+        Listing {
+            filter,
+            only_open: !lists_all && !is_all,
             heads: Vec::new(),
             controls: Vec::new(),
             findings: Findings::default(),
@@ -224,16 +228,17 @@ impl Listing {
             failures: Vec::new(),
             not_verifiable: 0,
             waivers: None,
-            has_gate: args.fail_on.is_some(),
+            has_gate: false,
             form,
-        })
+        }
     }
 
-    fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
+    /// Prints the listing.
+    pub(super) fn print(self, shown: &Shown<'_>) -> io::Result<()> {
         let Listing { controls, findings, found, hidden, waivers, form, .. } = self;
         let findings = findings.worst_first();
         let waivers = waivers.as_ref();
-        let summary = Summary { bundle, controls: &controls, findings: &findings, found, hidden, waivers };
+        let summary = Summary { shown, controls: &controls, findings: &findings, found, hidden, waivers };
         match form {
             Form::Text(groups) => groups.print(&summary, &mut console::stdout()),
             Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),

@@ -5,17 +5,17 @@
 //! bundle is deleted only if that is configured and the platform reports the bundle as verified.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use evidence_bundle::hashing::Hashing;
 use evidence_bundle::key::{KeyId, PublicKey};
 use evidence_bundle::read::{Expectations, Failure, Limits};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::TrustRoot;
 use evidence_os::shell;
 use evidence_os::{file, input};
-use sha2::{Digest as _, Sha256};
 
 use super::trust;
 use crate::cli::{CollectArgs, TrustArgs, UploadArgs};
@@ -29,7 +29,6 @@ use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
 use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use evidence_http::{Proxy, UploadFile};
 use evidence_screen::{self, Screen};
-use evidence_text::saturating_u64;
 
 /// What an upload does not use of a configuration that was found. Its keys are not trusted: see [`trust::trust_root`].
 const UNUSED: &[&str] = &["sources", "bundle"];
@@ -367,7 +366,7 @@ fn check_bundle(
     interrupt: &Interrupt,
 ) -> Result<CheckedBundle, Failure> {
     let file = Arc::new(input::open(bundle).map_err(Failure::CannotJudge)?);
-    let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
+    let mut reader = Hashing::new(interrupt.guard(&*file));
     let judged = match trust {
         None => LocalVerdict::NotVerified,
         Some(trust) => {
@@ -390,28 +389,7 @@ fn check_bundle(
     };
     // Reads an unverified bundle; verification has read a verified one to its end.
     io::copy(&mut reader, &mut io::sink()).map_err(Failure::CannotJudge)?;
-    let Digesting { hasher, bytes, .. } = reader;
-    let parcel = UploadFile::new(Arc::clone(&file), bytes, hasher.finalize().into());
+    let (sha256, bytes) = reader.finish();
+    let parcel = UploadFile::new(Arc::clone(&file), bytes, sha256);
     Ok(CheckedBundle { file, parcel, judged })
-}
-
-/// Reads a file until a signal arrives, and hashes and counts the bytes.
-struct Digesting<'a> {
-    file: &'a File,
-    interrupt: &'a Interrupt,
-    hasher: Sha256,
-    bytes: u64,
-}
-
-impl Read for Digesting<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.interrupt.raised().is_some() {
-            // Not ErrorKind::Interrupted: readers would retry for ever.
-            return Err(io::Error::other("stopped by a signal"));
-        }
-        let read = self.file.read(buffer)?;
-        self.hasher.update(buffer.get(..read).unwrap_or_default());
-        self.bytes += saturating_u64(read);
-        Ok(read)
-    }
 }

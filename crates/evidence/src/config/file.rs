@@ -11,8 +11,9 @@ use evidence_settings::keys;
 
 use super::bundle::BundleConfig;
 use super::controls::{Applied, RuleChoice, all, controls, controls_of};
+use super::notify::NotifyConfig;
 use super::upload::UploadConfig;
-use super::{Config, bundle, rules, sources, upload};
+use super::{Config, bundle, notify, rules, sources, upload};
 use crate::source::Source;
 use evidence_rules::framework::{self, Control, Framework};
 use evidence_rules::rule::Settings;
@@ -44,6 +45,8 @@ keys! {
     BUNDLE = section("bundle", &bundle::SECTION);
     UPLOAD = optional_section("upload", &upload::SECTION)
         rule "required with `--upload`; always checked if present", also &["platform"];
+    NOTIFY = optional_section("notify", &notify::SECTION)
+        also &["notifications", "healthchecks", "ping"];
 }
 
 /// `cadence`, as a mapping
@@ -80,7 +83,7 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD],
+    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD, &NOTIFY],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -95,6 +98,7 @@ struct FileSettings {
     sources: Vec<Arc<dyn Source>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
+    notify: NotifyConfig,
 }
 
 /// The configuration, if the file has no problems.
@@ -116,6 +120,7 @@ pub(crate) fn decode(
         sources,
         bundle,
         upload,
+        notify,
     } = parts;
     Some(Config {
         path: path.to_path_buf(),
@@ -130,6 +135,7 @@ pub(crate) fn decode(
         sources,
         bundle,
         upload,
+        notify,
     })
 }
 
@@ -160,6 +166,10 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     }
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
+    let notify = match decoder.section(fields, &NOTIFY) {
+        Some(fields) => notify::decode(decoder, &fields),
+        None => NotifyConfig::default(),
+    };
     Some(FileSettings {
         framework: framework?,
         controls: controls?,
@@ -171,6 +181,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),
+        notify,
     })
 }
 

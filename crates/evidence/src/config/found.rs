@@ -99,6 +99,8 @@ enum Allowed {
 static RULES: &[(&str, Allowed)] = &[
     ("waivers", Allowed::InFolder),
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
+    ("sources.codehost.private_key_path", Allowed::InFolder),
+    ("sources.codehost.private_key_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),
     ("sources.cloud.endpoint_url", Allowed::Hosts(&aws::host::endpoint::OWN_HOSTS)),
@@ -114,6 +116,8 @@ static RULES: &[(&str, Allowed)] = &[
     ("upload.api_url", Allowed::Hosts(&NO_HOSTS)),
     ("upload.platform_url", Allowed::Hosts(&NO_HOSTS)),
     ("upload.api_key_env", Allowed::Variables(OWN)),
+    ("notify.success_url", Allowed::Nothing),
+    ("notify.failure_url", Allowed::Nothing),
 ];
 
 const CLOUD: &[&str] = &["CLOUD_", "AWS_"];

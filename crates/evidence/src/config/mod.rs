@@ -10,6 +10,7 @@ mod bundle;
 pub(crate) mod controls;
 mod file;
 mod found;
+mod notify;
 mod rules;
 pub(crate) mod shared;
 mod sources;
@@ -31,6 +32,7 @@ pub use evidence_settings::read::MAX_FILE_BYTES;
 pub use self::bundle::{BundleConfig, Keep, KeySource, SigningConfig};
 use self::controls::RuleChoice;
 pub use self::found::{ConfigFile, FOUND};
+pub use self::notify::NotifyConfig;
 pub use self::upload::UploadConfig;
 use crate::env::Env;
 use crate::source::Source;
@@ -64,6 +66,8 @@ pub struct Config {
     pub waivers: Option<PathBuf>,
     /// `upload`: required only with `--upload`.
     pub upload: Option<UploadConfig>,
+    /// `notify`: the addresses that learn how a run ended.
+    pub notify: NotifyConfig,
 }
 
 impl Config {

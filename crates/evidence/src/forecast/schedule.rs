@@ -11,6 +11,7 @@
 //! - When the hourly limit is used up, nothing starts until its window ends. Requests that the host will not count
 //!   (unchanged answers) wait too, since the client cannot know this beforehand.
 
+use evidence_text::{saturating_i64, saturating_u64};
 use jiff::SignedDuration;
 
 /// The window of the hourly limit in milliseconds.
@@ -71,7 +72,7 @@ pub fn schedule(phases: &[Phase], terms: &Terms) -> Schedule {
     for phase in phases {
         going.through(*phase);
     }
-    let after = i64::try_from(going.burst.end_of(going.sent)).unwrap_or(i64::MAX);
+    let after = saturating_i64(going.burst.end_of(going.sent));
     Schedule { after: SignedDuration::from_millis(after), waits: going.waits }
 }
 
@@ -142,7 +143,7 @@ impl Phase {
         }
         let beyond = u128::from(self.requests) * (u128::from(most) + 1);
         let before = beyond.div_ceil(u128::from(self.counted)).saturating_sub(1);
-        u64::try_from(before).unwrap_or(u64::MAX)
+        saturating_u64(before)
     }
 
     /// Removes this many requests, and returns how many of them are counted.
@@ -206,7 +207,7 @@ impl Burst {
 /// `whole × part / of`, as an integer.
 fn share(whole: u64, part: u64, of: u64) -> u64 {
     let share = u128::from(whole) * u128::from(part) / u128::from(of.max(1));
-    u64::try_from(share).unwrap_or(u64::MAX)
+    saturating_u64(share)
 }
 
 fn milliseconds(duration: SignedDuration) -> u64 {

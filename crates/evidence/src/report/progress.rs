@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::observation::SourceName;
-use evidence_text::{Safe, thousands};
+use evidence_text::{Safe, saturating_u32, thousands};
 
 /// Without a terminal, progress is printed once per this many observations.
 const OBSERVATIONS_PER_LINE: u64 = 1_000;
@@ -252,7 +252,7 @@ fn time_left(seconds: f64) -> String {
 
 /// A count as a factor. No rate beyond 2^32 matters.
 fn precise(count: u64) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+    f64::from(saturating_u32(count))
 }
 
 #[cfg(test)]

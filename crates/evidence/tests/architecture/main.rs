@@ -10,6 +10,7 @@ mod circles;
 mod dependencies;
 #[path = "../support/generated.rs"]
 mod generated;
+mod posts;
 mod sources;
 
 use std::path::PathBuf;

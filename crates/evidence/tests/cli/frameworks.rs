@@ -207,6 +207,11 @@ fn rules_that_are_left_out() {
     assert!(report.contains("Rules left out") && report.contains("branch-protection, log-retention"));
     let path = bundle.path.to_string_lossy().into_owned();
     company.lab.run(&["verify", "-k", "key.pub.pem", "--require-judgement", &path]).exits(0);
+    // Nor does judging again bring them back.
+    let again = company.lab.run(&["rejudge", "-k", "key.pub.pem", "--json", &path]).exits(0);
+    let again: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(again["rejudged"]["differences"], serde_json::json!([]));
+    assert_eq!(again["rejudged"]["context"], serde_json::json!([]));
     let other = criteria("\"*\"", "").lab.collect(&[]).exits(0).bundle();
     assert_ne!(bundle.json("run.json")["config"]["sha256"], other.json("run.json")["config"]["sha256"]);
 }

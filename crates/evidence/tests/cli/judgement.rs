@@ -6,7 +6,7 @@ mod rows;
 use std::collections::BTreeMap;
 
 use evidence_bundle::document::{Counts, Status};
-use evidence_bundle::path::{BundlePath, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
+use evidence_bundle::path::{BundlePath, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
 use evidence_bundle::read::{Expectations, Failure, Limits, Reason};
 use evidence_bundle::trust::TrustRoot;
 use evidence_bundle::write::{Entry, UnsignedBundle};
@@ -14,16 +14,16 @@ use evidence_rules::repeat::{self, Repetition};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::common::{Bundle, KEY};
+use crate::common::{Bundle, KEY, Lab, acme};
 use crate::several_sources::Company;
 
 /// The files of a bundle, which the owner of the key changes and signs again.
 #[derive(Clone)]
-struct Forged(Vec<(String, Vec<u8>)>);
+pub(crate) struct Forged(Vec<(String, Vec<u8>)>);
 
 impl Forged {
     /// A bundle of all three sources with every rule.
-    fn sample() -> Forged {
+    pub(crate) fn sample() -> Forged {
         let mut company = Company::with_host(
             sandbox::demo_organization(),
             sandbox::demo_account(),
@@ -54,7 +54,7 @@ impl Forged {
         self.0.iter_mut().find(|(known, _)| known == path).unwrap().1 = text;
     }
 
-    fn edit(&mut self, path: &str, edit: impl FnOnce(&mut Value)) {
+    pub(crate) fn edit(&mut self, path: &str, edit: impl FnOnce(&mut Value)) {
         let mut value = self.json(path);
         edit(&mut value);
         self.put(path, &value);
@@ -75,7 +75,7 @@ impl Forged {
     }
 
     /// Makes every other part of the documents agree with the checks and the files.
-    fn agree(mut self) -> Forged {
+    pub(crate) fn agree(mut self) -> Forged {
         let sums: BTreeMap<String, (String, usize)> =
             self.0.iter().map(|(path, content)| (path.clone(), (sum(content), content.len()))).collect();
         fn references(value: &mut Value, sums: &BTreeMap<String, (String, usize)>) {
@@ -129,8 +129,17 @@ impl Forged {
         self
     }
 
-    /// The verdict on the bundle, signed again with the key of the organization.
-    fn verdict(&self) -> Result<(), Failure> {
+    /// The documents, made by another version of the tool.
+    pub(crate) fn by_version(mut self, version: &str) -> Forged {
+        self.edit(MANIFEST, |manifest| manifest["tool_version"] = json!(version));
+        for path in [RUN, SCOPE] {
+            self.edit(path, |document| document["tool"]["version"] = json!(version));
+        }
+        self
+    }
+
+    /// The bundle, signed again with the key of the organization.
+    pub(crate) fn written(&self) -> Vec<u8> {
         let entries = self.0.iter().map(|(path, content)| Entry {
             path: BundlePath::new(path).unwrap(),
             sha256: Sha256::digest(content).into(),
@@ -144,6 +153,12 @@ impl Forged {
             Ok(content.as_slice())
         };
         bundle.write(&mut out, None, open).unwrap();
+        out
+    }
+
+    /// The verdict on the bundle.
+    fn verdict(&self) -> Result<(), Failure> {
+        let out = self.written();
         let mut trust = TrustRoot::new();
         trust.add_key("the tests' key", KEY.public_key());
         let verified = repeat::verify(out.as_slice(), &trust, &Expectations::default(), &Limits::default())?;
@@ -605,4 +620,52 @@ fn no_forged_setting_is_verified() {
         });
         assert_eq!(forged.agree().refused(rule), Reason::JudgementDiffers);
     }
+}
+
+/// A rule that this program does not have: it counts as not repeated, and `--require-judgement` refuses the bundle.
+#[test]
+fn a_rule_of_another_version_is_refused_only_on_request() {
+    let lab = Lab::new(acme());
+    let verify = |more: &[&str]| lab.run(&[&["verify", "b.tar.gz", "-k", "key.pub.pem"], more].concat());
+    let honest = Forged::sample();
+    let checks = honest.checks();
+    let of_branch = checks.iter().filter(|(_, _, check)| check["rule"] == "branch-protection").count();
+    for (code, version) in [("branch-protection", 7), ("made-up-rule", 1)] {
+        let mut other = honest.clone().by_version("9.9.9");
+        for (_, content) in other.0.iter_mut().filter(|(path, _)| path.starts_with("derived/")) {
+            let text = std::str::from_utf8(content).unwrap();
+            *content = text.replace("\"branch-protection\"", &format!("\"{code}\"")).into_bytes();
+        }
+        other.edit(SCOPE, |scope| {
+            let mut rules = scope["rules"].as_array_mut().unwrap().iter_mut();
+            rules.find(|rule| rule["code"] == code).unwrap()["version"] = json!(version);
+        });
+        lab.write("b.tar.gz", other.agree().written());
+        let unknown = format!("not repeated: {of_branch} checks of {code} version {version}");
+        let text = verify(&[]).exits(0).stdout;
+        assert!(text.contains(&unknown) && text.ends_with("VERIFIED\n"), "{text}");
+        assert!(!text.contains("judgement   OK"), "{text}");
+        let report: Value = serde_json::from_str(&verify(&["--json"]).exits(0).stdout).unwrap();
+        assert_eq!(
+            report["judgement"]["not_repeated"],
+            json!([{"rule": code, "version": version, "checks": of_branch}])
+        );
+        let repeated = checks.len() - of_branch;
+        let refused = format!(
+            "FAILED judgement-not-repeated: {repeated} of {} checks were judged again; unknown here: {code} version {version}",
+            checks.len()
+        );
+        verify(&["--require-judgement"]).exits(7).says(&refused).says_not("VERIFIED");
+        let run = verify(&["--require-judgement", "--json"]).exits(7);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(
+            (&report["verdict"], &report["reason"]),
+            (&json!("failed"), &json!("judgement-not-repeated"))
+        );
+    }
+    // The version that this program is never had such a rule.
+    let mut forged = honest.clone();
+    forged.edit(SCOPE, |scope| scope["rules"][0]["version"] = json!(7));
+    lab.write("b.tar.gz", forged.agree().written());
+    verify(&[]).exits(7).says("FAILED judgement-differs").says_not("VERIFIED");
 }

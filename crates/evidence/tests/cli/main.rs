@@ -22,6 +22,7 @@ mod stock;
 #[path = "../support/validator.rs"]
 mod validator;
 
+mod app;
 mod branch_protection;
 mod bundle;
 mod causes;
@@ -42,9 +43,11 @@ mod keys;
 mod made;
 mod mistakes;
 mod named;
+mod notify;
 mod origins;
 mod platform_first;
 mod preflight;
+mod rejudge;
 mod report;
 mod reproducible;
 mod resume;

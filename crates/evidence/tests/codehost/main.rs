@@ -13,6 +13,7 @@
 #[path = "../support/repeated.rs"]
 mod repeated;
 
+mod app;
 mod foreign;
 mod limits;
 mod recordings;

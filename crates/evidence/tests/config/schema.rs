@@ -29,6 +29,9 @@ const DECODER_ONLY: &[&str] = &[
     "cloud-role-arn",
     "cloud-role-missing",
     "cloud-role-without-mode",
+    "mode-app",
+    "mode-app-twice",
+    "mode-token-with-app",
     "cloud-trail",
     "key-other-home",
     "org-dots",
@@ -92,6 +95,20 @@ fn with(path: &str, value: Option<&Value>) -> String {
         (file["framework"], file["controls"]) = (json!("tsc_2017"), json!("*"));
         let sources = file["sources"].as_object_mut().unwrap();
         sources.values_mut().for_each(|source| drop(source.as_object_mut().unwrap().remove("controls")));
+    }
+    // An app is named and signs in one way, and has no token.
+    let of_app = ["app_id", "client_id", "private_key_path", "private_key_env", "installation_id"];
+    let key = path.strip_prefix("sources.codehost.").filter(|key| of_app.contains(key) && value.is_some());
+    if let Some(key) = key {
+        let host = file["sources"]["codehost"].as_object_mut().unwrap();
+        host.insert("mode".to_owned(), json!("app"));
+        host.remove("token_env");
+        if !key.ends_with("app_id") && key != "client_id" {
+            host.insert("app_id".to_owned(), json!(1));
+        }
+        if !key.starts_with("private_key") {
+            host.insert("private_key_path".to_owned(), json!("app.pem"));
+        }
     }
     // JSON is YAML.
     file.to_string()
@@ -159,6 +176,7 @@ fn every_key_the_decoder_knows_is_in_the_schema() {
         "bundle",
         "bundle.signing",
         "upload",
+        "notify",
     ] {
         let unknown = if section.is_empty() { "zzzzzzzz".to_owned() } else { format!("{section}.zzzzzzzz") };
         let error = refuse(with(&unknown, Some(&json!(1))));
@@ -216,9 +234,10 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 sources,
                 bundle,
                 upload,
+                notify,
             } = config;
             format!(
-                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {choice:?} {settings:?} {sources:?} {bundle:?} {upload:?}"
+                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {choice:?} {settings:?} {sources:?} {bundle:?} {upload:?} {notify:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

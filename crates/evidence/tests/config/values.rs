@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use evidence::config::{Config, ConfigError, KeySource};
 use evidence::env::{Clock, Env};
-use evidence::source::github::config::{Branch, CodeHostConfig, Repositories};
+use evidence::source::github::config::{
+    AppKey, AppSettings, Branch, CodeHostConfig, Issuer, Repositories, SignIn,
+};
 
 use super::{MINIMAL, accept, refuse, with_host_line};
 
@@ -31,7 +33,7 @@ fn what_is_left_out_has_the_documented_default() {
     assert_eq!(config.path, Path::new("evidence.yaml"));
     assert_eq!(config.file_sha256.len(), 64);
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
-    assert_eq!(host.token_env, "CODEHOST_TOKEN");
+    assert_eq!(host.sign_in, SignIn::Token("CODEHOST_TOKEN".to_owned()));
     assert_eq!(host.repos, Repositories::All);
     assert_eq!(host.branch, Branch::Unset);
     assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule", "branch-protection"]);
@@ -68,7 +70,7 @@ fn what_is_given_is_taken() {
     let config = accept(include_str!("valid/complete.yaml"));
     assert_eq!(controls(&config), ["CC6.1", "CC7.2"]);
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
-    assert_eq!(host.token_env, "ACME_TOKEN");
+    assert_eq!(host.sign_in, SignIn::Token("ACME_TOKEN".to_owned()));
     assert_eq!(host.org, "Acme");
     assert_eq!(host.repos, Repositories::Listed(vec!["web".to_owned(), "api.v2".to_owned()]));
     assert_eq!(host.branch.text(), "release/2026");
@@ -96,6 +98,35 @@ fn what_is_given_is_taken() {
     assert!(upload.delete_after_upload);
     assert_eq!(upload.timeout, Duration::from_secs(30));
     assert_eq!(upload.retry_attempts, 0);
+}
+
+#[test]
+fn an_app_is_named_by_its_number_or_its_client_id() {
+    let app = |text: &str| match accept(text).source::<CodeHostConfig>().unwrap().sign_in.clone() {
+        SignIn::App(app) => app,
+        other @ SignIn::Token(_) => panic!("{other:?}"),
+    };
+    let text = include_str!("valid/app.yaml");
+    assert_eq!(
+        app(text),
+        AppSettings {
+            issuer: Issuer::AppId(123_456),
+            key: AppKey::File(PathBuf::from("/home/auditor/app.pem")),
+            installation: Some(7),
+        }
+    );
+    let text = text
+        .replace("app_id: 123456", "client_id: Iv23liAbC")
+        .replace("private_key_path: ~/app.pem", "private_key_env: CODEHOST_APP_KEY")
+        .replace("    installation_id: 7\n", "");
+    assert_eq!(
+        app(&text),
+        AppSettings {
+            issuer: Issuer::ClientId("Iv23liAbC".to_owned()),
+            key: AppKey::Variable("CODEHOST_APP_KEY".to_owned()),
+            installation: None,
+        }
+    );
 }
 
 #[test]
@@ -237,8 +268,8 @@ fn names_of_variables_are_not_taken_for_secrets() {
                 .source::<CodeHostConfig>()
                 .cloned()
                 .unwrap()
-                .token_env,
-            name
+                .sign_in,
+            SignIn::Token(name.to_owned())
         );
     }
     for branch in ["sk-translations-update", "feature/ghp_docs", "AKIA", "release-20260101-eyJx"] {

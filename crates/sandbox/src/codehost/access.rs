@@ -1,5 +1,6 @@
 //! Determines the caller, and what the organization, the repository and the token let it see.
 
+use super::app::{self, App};
 use super::quota::ANONYMOUS;
 use super::reply::{Reply, docs};
 use super::ruleset::Level;
@@ -17,14 +18,25 @@ pub(super) enum Who {
     /// A credential that this host did not issue.
     Unknown,
     Token(Arc<Token>),
+    /// An app that proved who it is.
+    App(Arc<App>),
+    /// A proof that is not valid: the status and the message.
+    Unproven(u16, &'static str),
 }
 
 impl Who {
     pub(super) fn of(world: &World, call: &Call) -> Self {
         let Some(value) = call.header("authorization") else { return Self::Anonymous };
         let Some(secret) = secret(value) else { return Self::Unknown };
+        if let Some(token) = world.issued.find(&secret, call.now) {
+            return Self::Token(token);
+        }
         match world.token(&secret) {
             Some(token) if !token.revoked => Self::Token(token.clone()),
+            None if secret.starts_with("eyJ") => match app::proof(&world.host.apps, &secret, call.now) {
+                Ok(app) => Self::App(Arc::new(app)),
+                Err((status, message)) => Self::Unproven(status, message),
+            },
             _ => Self::Unknown,
         }
     }
@@ -44,7 +56,8 @@ impl Who {
     pub(super) fn identity(&self) -> Identity {
         match self {
             Self::Anonymous => Identity::Anonymous,
-            Self::Unknown => Identity::Unknown,
+            Self::Unknown | Self::Unproven(..) => Identity::Unknown,
+            Self::App(app) => Identity::User { login: app.slug.clone(), kind: "app" },
             Self::Token(token) => Identity::User { login: token.login.clone(), kind: token.kind.name() },
         }
     }
@@ -61,6 +74,10 @@ impl Who {
             // Recorded: `public_repo` alone gives the public view, even of the user's own organization.
             TokenKind::Classic | TokenKind::OAuth => {
                 ["read:org", "repo", "user"].iter().any(|scope| token.has_scope(scope))
+            }
+            TokenKind::App if token.of_installation => {
+                let sees = token.has_permission("organization_administration");
+                return if sees && bound_to(token, organization) { Role::Owner } else { Role::Outsider };
             }
             TokenKind::FineGrained | TokenKind::App => bound_to(token, organization),
         };

@@ -8,7 +8,7 @@ use super::routes::{OrganizationPath, Part, RepositoryPath, Route};
 use super::version::{VERSIONS, version};
 use super::world::{Order, RepositoryLookup, World};
 use super::{Endpoint, Organization, Repository};
-use super::{contents, organization_body, repository_body};
+use super::{app_endpoints, contents, organization_body, repository_body};
 use crate::json;
 use crate::server::Call;
 use bytes::Bytes;
@@ -53,6 +53,8 @@ pub(super) fn read(world: &World, who: &Who, route: &Route, call: &Call) -> Resu
             let organization = account_of(world, who, account, docs::LISTING)?;
             Ok(listing(world, organization, who, call))
         }
+        Route::Installation(whose) => app_endpoints::installation(world, who, whose),
+        Route::AccessTokens(number) => app_endpoints::issue(world, who, number, call),
         Route::Repository(place, part) => part_of(world, who, place, part, call),
         Route::Nothing => Err(Reply::not_found(docs::REST)),
     }

@@ -40,7 +40,7 @@ struct Kept {
 impl Live {
     pub(super) fn new(host: CodeHost, url: &str, clock: Clock) -> Self {
         Self {
-            world: RwLock::new(Arc::new(World::new(host, url))),
+            world: RwLock::new(Arc::new(World::new(host, url, Arc::default()))),
             quota: Quota::default(),
             clock,
             bad_logins: AtomicU64::new(0),
@@ -69,7 +69,7 @@ impl State<CodeHost> for Live {
         let settings = host.settings();
         *lock(&self.kept) = Kept::default();
         *self.world.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(World::new(host, &before.own_url));
+            Arc::new(World::new(host, &before.own_url, before.issued.clone()));
         settings
     }
 
@@ -89,6 +89,9 @@ impl Live {
         if matches!(who, Who::Unknown) {
             self.bad_logins.fetch_add(1, Ordering::Relaxed);
             return (Reply::error(401, "Bad credentials", docs::REST), true);
+        }
+        if let Who::Unproven(status, message) = who {
+            return (Reply::error(*status, message, docs::REST), true);
         }
         let limits = &world.host.limits;
         match self.quota.admit(who.counted_as(), route.endpoint(), limits, call) {
@@ -117,7 +120,11 @@ impl Live {
                 let standing = self.quota.charge(who.counted_as(), limits, call, false);
                 Reply::json(standing.body(version(call).is_ok_and(|version| version == VERSIONS[1])))
             }
+            "GET" | "HEAD" if matches!(route, Route::AccessTokens(_)) => Reply::not_found(docs::REST),
             "GET" | "HEAD" => read(world, who, route, call).unwrap_or_else(|refusal| refusal),
+            "POST" if matches!(route, Route::AccessTokens(_)) => {
+                read(world, who, route, call).unwrap_or_else(|refusal| refusal)
+            }
             _ => write(world, who, route),
         };
         (reply, *route != Route::RateLimit)
@@ -258,6 +265,15 @@ impl Live {
 impl Backend for Live {
     fn identify(&self, call: &Call) -> Identity {
         Who::of(&self.world(), call).identity()
+    }
+
+    /// A token for an installation is the only thing that a read-only client posts.
+    fn is_violation(&self, call: &Call) -> bool {
+        match call.method.as_str() {
+            "GET" | "HEAD" => false,
+            "POST" => !matches!(Route::of(&call.path), Route::AccessTokens(_)),
+            _ => true,
+        }
     }
 
     fn answer(&self, call: &Call) -> Answer {

@@ -4,6 +4,8 @@
 //! mark texts and rules of the real host that are not known for certain.
 
 mod access;
+mod app;
+mod app_endpoints;
 mod contents;
 mod endpoints;
 mod file;
@@ -31,6 +33,7 @@ mod world;
 
 pub use crate::fault::{BadLink, Body, Fault, FaultKind};
 pub use crate::server::{Identity, Request};
+pub use app::{App, Installation};
 pub use file::File;
 pub(crate) use fleet::Fleet;
 pub use limits::{Limits, Primary, Reset, Secondary};

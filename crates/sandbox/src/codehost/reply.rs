@@ -93,6 +93,10 @@ pub(super) mod docs {
         "https://docs.github.com/rest/repos/repos#get-a-repository";
     pub(in crate::codehost) const CONTENTS: &str =
         "https://docs.github.com/rest/repos/contents#get-repository-content";
+    pub(in crate::codehost) const INSTALLATION: &str =
+        "https://docs.github.com/rest/apps/apps#get-an-organization-installation-for-the-authenticated-app";
+    pub(in crate::codehost) const ACCESS_TOKENS: &str =
+        "https://docs.github.com/rest/apps/apps#create-an-installation-access-token-for-an-app";
     pub(in crate::codehost) const USER: &str =
         "https://docs.github.com/rest/users/users#get-the-authenticated-user";
     pub(in crate::codehost) const RATE: &str =

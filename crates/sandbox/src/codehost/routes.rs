@@ -1,5 +1,6 @@
 //! Maps a path to an endpoint. Paths are split before decoding, so `%2F` stays inside a branch's name.
 
+use super::app::Whose;
 use super::part;
 use super::parts::PARTS;
 use percent_encoding::percent_decode_str;
@@ -13,6 +14,10 @@ pub(super) enum Route {
     Organization(OrganizationPath),
     OrganizationRepositories(OrganizationPath),
     Repository(RepositoryPath, Part),
+    /// An app's installation.
+    Installation(Whose),
+    /// The tokens of an installation with this number.
+    AccessTokens(String),
     Nothing,
 }
 
@@ -64,6 +69,9 @@ impl Route {
             ["organizations", id, "repos"] => {
                 Self::OrganizationRepositories(OrganizationPath::Id((*id).to_owned()))
             }
+            ["orgs", login, "installation"] => Self::Installation(Whose::Organization((*login).to_owned())),
+            ["app", "installations", id] => Self::Installation(Whose::Number((*id).to_owned())),
+            ["app", "installations", id, "access_tokens"] => Self::AccessTokens((*id).to_owned()),
             ["repos", owner, name, rest @ ..] => Self::Repository(
                 RepositoryPath::Name { owner: (*owner).to_owned(), name: (*name).to_owned() },
                 part(rest),
@@ -89,6 +97,8 @@ impl Route {
                 Part::Contents(_) | Part::ContentsSlash => "contents",
                 Part::Nothing => "nothing",
             },
+            Self::Installation(_) => "installation",
+            Self::AccessTokens(_) => "access_tokens",
             Self::Nothing => "nothing",
         }
     }
@@ -105,9 +115,13 @@ impl Route {
     /// `X-Accepted-GitHub-Permissions`.
     pub(super) fn accepted_permissions(&self) -> &'static str {
         match self {
-            Self::Organization(_) | Self::User | Self::RateLimit | Self::Root | Self::Nothing => {
-                "allows_permissionless_access=true"
-            }
+            Self::Organization(_)
+            | Self::User
+            | Self::RateLimit
+            | Self::Root
+            | Self::Installation(_)
+            | Self::AccessTokens(_)
+            | Self::Nothing => "allows_permissionless_access=true",
             Self::OrganizationRepositories(_) => "metadata=read",
             Self::Repository(_, part) => match part {
                 Part::Known(known, _) => known.permissions,

@@ -1,5 +1,6 @@
 //! The state of a code host, with its builder and what a test may change while it is served.
 
+use super::app::App;
 use super::limits::Limits;
 use super::organization::Organization;
 use super::repository::Repository;
@@ -20,6 +21,7 @@ pub struct CodeHost {
     pub(crate) organizations: Vec<Organization>,
     pub(crate) repositories: Vec<Repository>,
     pub(crate) tokens: Vec<Token>,
+    pub(crate) apps: Vec<App>,
     pub(crate) enterprise_rulesets: Vec<(String, Ruleset)>,
     pub(crate) limits: Limits,
     pub(crate) faults: Vec<Fault>,
@@ -51,6 +53,7 @@ impl CodeHost {
             organizations: Vec::new(),
             repositories: Vec::new(),
             tokens: Vec::new(),
+            apps: Vec::new(),
             enterprise_rulesets: Vec::new(),
             limits: Limits::default(),
             faults: Vec::new(),
@@ -85,6 +88,12 @@ impl CodeHost {
     /// Adds a token, or replaces it.
     pub fn token(mut self, token: Token) -> Self {
         self.put_token(token);
+        self
+    }
+
+    /// Adds an app, or replaces the one with that id.
+    pub fn app(mut self, app: App) -> Self {
+        self.put_app(app);
         self
     }
 
@@ -224,6 +233,12 @@ impl CodeHost {
     pub fn put_token(&mut self, token: Token) {
         self.tokens.retain(|old| old.secret != token.secret);
         self.tokens.push(token);
+    }
+
+    /// Adds or replaces an app.
+    pub fn put_app(&mut self, app: App) {
+        self.apps.retain(|old| old.id != app.id);
+        self.apps.push(app);
     }
 
     /// Deletes a repository.

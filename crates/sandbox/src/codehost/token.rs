@@ -67,6 +67,7 @@ pub struct Token {
     pub(crate) sso_authorized: bool,
     pub(crate) revoked: bool,
     pub(crate) suspended: bool,
+    pub(crate) of_installation: bool,
 }
 
 impl fmt::Debug for Token {
@@ -98,6 +99,7 @@ impl Token {
             sso_authorized: false,
             revoked: false,
             suspended: false,
+            of_installation: false,
         }
     }
 
@@ -191,6 +193,11 @@ impl Token {
     pub fn suspended(mut self, suspended: bool) -> Self {
         self.suspended = suspended;
         self
+    }
+
+    /// An installation's token: its permissions alone decide what it sees.
+    pub(crate) fn of_installation(self) -> Self {
+        Self { of_installation: true, role: Role::Outsider, ..self }
     }
 
     pub(crate) fn user_id(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! The state with indexes for organizations, repositories, tokens and listings.
 
+use super::app::Issued;
 use super::{CodeHost, Fleet, Organization, Repository, Token};
 use crate::lock::lock;
 use std::collections::HashMap;
@@ -18,6 +19,8 @@ pub(super) struct World {
     by_id: HashMap<u64, usize>,
     moved: HashMap<String, usize>,
     tokens: HashMap<String, Arc<Token>>,
+    /// The tokens that apps got.
+    pub(super) issued: Arc<Issued>,
     listings: Mutex<HashMap<String, Arc<Vec<Slot>>>>,
 }
 
@@ -39,7 +42,7 @@ pub(super) enum RepositoryLookup {
 }
 
 impl World {
-    pub(super) fn new(host: CodeHost, url: &str) -> Self {
+    pub(super) fn new(host: CodeHost, url: &str, issued: Arc<Issued>) -> Self {
         let organizations =
             host.organizations.iter().enumerate().map(|(at, o)| (o.login.to_lowercase(), at)).collect();
         let name = |repository: &Repository| key(&repository.owner, &repository.name);
@@ -66,6 +69,7 @@ impl World {
             by_id,
             moved,
             tokens,
+            issued,
             listings: Mutex::default(),
         }
     }

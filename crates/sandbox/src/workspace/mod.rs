@@ -27,8 +27,11 @@ pub use activity::Activity;
 pub use person::Person;
 pub use refusal::Limit;
 pub use role::{AdminRole, Assignment};
+pub(crate) use service_account::pem as signing_key;
 pub use service_account::{SCOPES, ServiceAccount};
+pub(crate) use shape::opaque;
 pub use state::Workspace;
+pub(crate) use token::verifying_key;
 
 use crate::clock::Clock;
 use live::Live;

@@ -82,7 +82,7 @@ impl ServiceAccount {
 }
 
 /// The key without the explanation before it.
-fn pem() -> &'static str {
+pub(crate) fn pem() -> &'static str {
     FIXTURE.find("-----BEGIN").and_then(|at| FIXTURE.get(at..)).unwrap_or(FIXTURE)
 }
 

@@ -32,7 +32,7 @@ pub(super) fn etag(of: &str) -> String {
 }
 
 /// Letters and digits that no one guesses by accident.
-pub(super) fn opaque(of: &str, length: usize) -> String {
+pub(crate) fn opaque(of: &str, length: usize) -> String {
     let parts = (0..length.div_ceil(43))
         .map(|part| URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{part} {of}").as_bytes())));
     parts.collect::<String>().chars().take(length).collect()

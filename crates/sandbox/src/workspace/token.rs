@@ -192,6 +192,6 @@ pub(super) fn covers(scopes: &[String], place: usize) -> bool {
 }
 
 /// The key for verifying assertions. Verification fails if it is empty.
-pub(super) fn verifying_key() -> Vec<u8> {
+pub(crate) fn verifying_key() -> Vec<u8> {
     public_key().unwrap_or_default()
 }

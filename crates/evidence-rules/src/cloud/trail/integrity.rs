@@ -7,7 +7,7 @@ use evidence_text::single_line;
 use super::{AUDIT_TRAIL_MISSING, AuditTrail, TrailFacts};
 use crate::cloud::record::Trail;
 use crate::field::Field;
-use crate::rule::{Reason, Rule, Verdict};
+use crate::rule::{Judge, Reason, Rule, Verdict};
 
 /// The records of the trail are protected.
 pub static TRAIL_INTEGRITY: Rule = Rule {
@@ -73,6 +73,9 @@ impl Integrity {
         self.missing().is_empty()
     }
 }
+
+/// The judgement.
+pub static JUDGE: Judge<AuditTrail> = Judge { rule: &TRAIL_INTEGRITY, judge: |facts, _| Some(judge(facts)) };
 
 /// Passes if the trail that counts has every protection.
 ///

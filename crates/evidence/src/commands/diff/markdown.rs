@@ -1,6 +1,7 @@
 //! The differences as tables for a ticket or a wiki.
 
-use evidence_view::diff::{CLASSES, CheckChange, Diff, Outcome};
+use evidence_text::{Safe, safe};
+use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Outcome};
 use evidence_view::words;
 
 use super::super::show::plain;
@@ -15,27 +16,11 @@ pub(super) fn text(diff: &Diff) -> String {
         plain(&to.bundle_id),
         diff.distance()
     );
-    for one in context {
-        text.push_str(&format!("- {}: was {}; is {}\n", plain(one.change), plain(&one.was), plain(&one.is)));
-    }
+    text.push_str(contexts(context).as_str());
     for one in renamed {
         text.push_str(&format!("- Renamed: {} is now {}\n", plain(&one.was), plain(&one.is)));
     }
-    for (_, class, heading) in CLASSES {
-        let listed: Vec<&CheckChange> = checks.iter().filter(|check| check.class == class).collect();
-        if listed.is_empty() {
-            continue;
-        }
-        text.push_str(&format!(
-            "\n## {heading}\n\n| Control | Subject | Rule | Was | Is |\n|---|---|---|---|---|\n"
-        ));
-        for check in listed {
-            let [control, subject, rule] =
-                [&check.control, &check.subject, &check.rule].map(|cell| plain(cell));
-            let (was, is) = (outcome(&check.from), outcome(&check.to));
-            text.push_str(&format!("| {control} | {subject} | {rule} | {was} | {is} |\n"));
-        }
-    }
+    text.push_str(changes(checks).as_str());
     text.push_str(&format!(
         "\nUnchanged checks: {}. Artifacts: {} added, {} removed, {} changed.\n",
         words::grouped(diff.unchanged),
@@ -51,11 +36,38 @@ pub(super) fn text(diff: &Diff) -> String {
     text
 }
 
-fn outcome(outcome: &Option<Outcome>) -> String {
+/// What differs although it is not a result.
+pub(in crate::commands) fn contexts(context: &[ContextChange]) -> Safe {
+    let line =
+        |one: &ContextChange| safe!("- {}: was {}; is {}\n", one.change, plain(&one.was), plain(&one.is));
+    Safe::joined(context.iter().map(line), "")
+}
+
+/// The checks that differ, by class.
+pub(in crate::commands) fn changes(checks: &[CheckChange]) -> Safe {
+    let mut text = Safe::default();
+    for (_, class, heading) in CLASSES {
+        let listed: Vec<&CheckChange> = checks.iter().filter(|check| check.class == class).collect();
+        if listed.is_empty() {
+            continue;
+        }
+        text.push(&safe!(
+            "\n## {heading}\n\n| Control | Subject | Rule | Was | Is |\n|---|---|---|---|---|\n"; heading
+        ));
+        for check in listed {
+            let cells = [&check.control, &check.subject, &check.rule].map(|cell| plain(cell));
+            let cells = cells.into_iter().chain([outcome(&check.from), outcome(&check.to)]);
+            text.push(&safe!("| {} |\n", Safe::joined(cells, " | ")));
+        }
+    }
+    text
+}
+
+fn outcome(outcome: &Option<Outcome>) -> Safe {
     match outcome {
-        None => "no check".to_string(),
+        None => "no check".into(),
         Some(Outcome { status, reason }) => {
-            format!("{}: {}", words::label(*status).word, plain(&words::reason(reason)))
+            safe!("{}: {}", words::label(*status).word, plain(&words::reason(reason)))
         }
     }
 }

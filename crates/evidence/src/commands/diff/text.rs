@@ -20,6 +20,32 @@ pub(super) fn text(diff: &Diff) -> Safe {
         Safe::of(&diff.distance());
         BOLD
     );
+    text.push(&contexts(context));
+    if !renamed.is_empty() {
+        text.push(&safe!("\n{BOLD}Renamed{BOLD:#}\n"; BOLD));
+    }
+    for one in renamed {
+        text.push(&safe!("  {} is now {}\n", Safe::cut(&one.was), Safe::cut(&one.is)));
+    }
+    text.push(&changes(checks, diff.unchanged));
+    let count = |paths: &[String]| thousands(saturating_u64(paths.len()));
+    text.push(&safe!(
+        "Artifacts: {} added, {} removed, {} changed\n",
+        count(&artifacts.added),
+        count(&artifacts.removed),
+        count(&artifacts.changed)
+    ));
+    for control in controls {
+        let (from, to) = (Safe::of(&words::checks(control.from)), Safe::of(&words::checks(control.to)));
+        let arrow = if from == to { Safe::default() } else { safe!(" -> {to}"; to) };
+        text.push(&safe!("{:<6} {from}{arrow}\n", Safe::cut(&control.control); from, arrow));
+    }
+    text
+}
+
+/// What differs although it is not a result.
+pub(in crate::commands) fn contexts(context: &[ContextChange]) -> Safe {
+    let mut text = Safe::default();
     if !context.is_empty() {
         text.push(&safe!("\n{BOLD}Context{BOLD:#}\n"; BOLD));
     }
@@ -30,12 +56,12 @@ pub(super) fn text(diff: &Diff) -> Safe {
             YELLOW, change, was, is
         ));
     }
-    if !renamed.is_empty() {
-        text.push(&safe!("\n{BOLD}Renamed{BOLD:#}\n"; BOLD));
-    }
-    for one in renamed {
-        text.push(&safe!("  {} is now {}\n", Safe::cut(&one.was), Safe::cut(&one.is)));
-    }
+    text
+}
+
+/// The checks that differ, by class.
+pub(in crate::commands) fn changes(checks: &[CheckChange], unchanged: u64) -> Safe {
+    let mut text = Safe::default();
     for (_, class, heading) in CLASSES {
         let listed: Vec<&CheckChange> = checks.iter().filter(|check| check.class == class).collect();
         if listed.is_empty() {
@@ -54,23 +80,11 @@ pub(super) fn text(diff: &Diff) -> Safe {
             text.push(&safe!("  and {} more: --json lists all\n", thousands(saturating_u64(more))));
         }
     }
-    let same = counted(diff.unchanged, "check is", "checks are");
+    let same = counted(unchanged, "check is", "checks are");
     text.push(&match checks.is_empty() {
         true => safe!("\n{GREEN}No check differs{GREEN:#}; {same} the same\n"; GREEN, same),
         false => safe!("\n{same} the same\n"; same),
     });
-    let count = |paths: &[String]| thousands(saturating_u64(paths.len()));
-    text.push(&safe!(
-        "Artifacts: {} added, {} removed, {} changed\n",
-        count(&artifacts.added),
-        count(&artifacts.removed),
-        count(&artifacts.changed)
-    ));
-    for control in controls {
-        let (from, to) = (Safe::of(&words::checks(control.from)), Safe::of(&words::checks(control.to)));
-        let arrow = if from == to { Safe::default() } else { safe!(" -> {to}"; to) };
-        text.push(&safe!("{:<6} {from}{arrow}\n", Safe::cut(&control.control); from, arrow));
-    }
     text
 }
 

@@ -9,7 +9,7 @@ use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_os::input;
 use evidence_os::shell::posix_word;
 use evidence_text::shown::{counted, thousands};
-use evidence_text::{Safe, safe, saturating_u64};
+use evidence_text::{Safe, safe, saturating_u64, saturating_usize};
 use evidence_view::csv::{Row, Table, checksum};
 use evidence_view::history::{Day, Period};
 use evidence_view::{Draw, Drawn, Sample, Seed};
@@ -77,7 +77,7 @@ pub(super) fn run(args: &SampleArgs, seed: Seed, terms: &VerifyOptions) -> Resul
         help: "name the earlier day with --from-date".to_string(),
     })?;
     let (by_day, worst) = by_day(args, terms)?;
-    let count = usize::try_from(args.count).unwrap_or(usize::MAX);
+    let count = saturating_usize(args.count);
     let mut draw = Draw::new(seed, count);
     for date in period.dates() {
         draw.offer(&date, || {

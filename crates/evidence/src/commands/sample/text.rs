@@ -18,7 +18,7 @@ pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> 
 }
 
 fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> Safe {
-    let mut text = safe!("{}\n", head(bundle));
+    let mut text = safe!("{}\n", head(bundle, &bundle.framework));
     let filters = match filters(args) {
         filters if filters.is_empty() => "all".into(),
         filters => Safe::of(&filters),

@@ -9,9 +9,10 @@ use tempfile::SpooledTempFile;
 
 use super::super::print::json;
 use super::super::waivers::WaiversReport;
-use super::row::{Row, Summary, spooled};
+use super::row::{Row, Shown, Summary, spooled};
 use crate::finding::Finding;
 use crate::source::place::Remedy;
+use evidence_view::rejudged::Again;
 use evidence_view::waivers;
 
 /// One JSON document per line, held until the bundle is verified.
@@ -27,6 +28,9 @@ struct Report<'a, K: Serialize, G: Serialize, M: Serialize, C: Serialize> {
     created_at: Option<String>,
     organization: &'a str,
     framework: &'a str,
+    /// How the results differ from the signed ones, if these are not the signed ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejudged: Option<&'a Again>,
     complete: bool,
     scope: &'a [SourcePopulation],
     controls: K,
@@ -118,7 +122,7 @@ impl Lines {
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Summary { bundle, controls, findings, waivers, .. } = summary;
+        let Summary { shown: Shown { bundle, framework, again }, controls, findings, waivers, .. } = summary;
         let Lines(mut file) = self;
         file.rewind()?;
         let record = |line: io::Result<String>| -> io::Result<CheckRecord> {
@@ -160,7 +164,8 @@ impl Lines {
             trusted_by: &bundle.trusted_by,
             created_at: evidence_bundle::time::format(bundle.created_at),
             organization: &bundle.organization,
-            framework: &bundle.framework,
+            framework,
+            rejudged: *again,
             complete: bundle.complete,
             scope: &bundle.populations,
             controls: Rows::new(controls),

@@ -5,11 +5,13 @@ use std::io::{self, BufRead as _, BufReader, Seek as _, Write};
 use evidence_bundle::Status;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe};
+use evidence_view::rejudged::{Again, NOT_SIGNED};
 use evidence_view::waivers::{self, Waiver, Waivers};
 use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
-use super::row::{Control, Row, Summary, spooled};
+use super::super::diff::markdown as diff;
+use super::row::{Control, Row, Shown, Summary, spooled};
 use crate::finding::{Finding, WorstFirst};
 
 /// Characters that Markdown or a wiki would read as markup.
@@ -46,15 +48,17 @@ impl Table {
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Table(mut file) = self;
-        let Summary { bundle, controls, findings, found, hidden, waivers } = summary;
+        let Summary { shown: Shown { bundle, framework, again }, controls, findings, found, hidden, waivers } =
+            summary;
         let mut text = safe!("# Evidence of {}\n\n", plain(&bundle.organization));
+        text.push(&again.map(differences).unwrap_or_default());
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
         for source in &bundle.populations {
             text.push(&safe!("- Scope: {}\n", plain(&scope::sentence(source))));
         }
         for (name, value) in [
             ("Bundle", bundle.bundle_id.as_str()),
-            ("Framework", &bundle.framework),
+            ("Framework", *framework),
             ("Collected", &format!("{created} (claimed by the signer)")),
             ("Signed by", &format!("{}, trusted by {}", bundle.key_id, bundle.trusted_by)),
             ("Complete", if bundle.complete { "yes" } else { "no" }),
@@ -96,6 +100,23 @@ impl Table {
         }
         out.flush()
     }
+}
+
+/// How the results differ from the signed ones.
+fn differences(again: &Again) -> Safe {
+    let Again { context, differences, unchanged, without_evidence, .. } = again;
+    let without = match without_evidence.as_slice() {
+        [] => Safe::default(),
+        ids => safe!("- Without evidence here: {}\n", plain(&ids.join(" "))),
+    };
+    safe!(
+        "{}\n\n{}{without}{}\nUnchanged checks: {}.\n\n## Results\n\n",
+        plain(NOT_SIGNED),
+        diff::contexts(context),
+        diff::changes(differences),
+        thousands(*unchanged);
+        without
+    )
 }
 
 /// What management accepts, expired waivers first.

@@ -7,6 +7,7 @@ use evidence_bundle::document::{Check, Counts, Severity};
 use evidence_bundle::read::VerifiedBundle;
 use evidence_text::Safe;
 use evidence_view::ControlHead;
+use evidence_view::rejudged::Again;
 use evidence_view::waivers::Waivers;
 use tempfile::SpooledTempFile;
 
@@ -46,9 +47,26 @@ pub(super) struct Control {
     pub(super) counts: Counts,
 }
 
+/// What a listing is about.
+pub(in crate::commands) struct Shown<'a> {
+    /// The bundle.
+    pub(in crate::commands) bundle: &'a VerifiedBundle,
+    /// The framework of the controls.
+    pub(in crate::commands) framework: &'a str,
+    /// The comparison with the signed results, if these are not the signed ones.
+    pub(in crate::commands) again: Option<&'a Again>,
+}
+
+impl<'a> Shown<'a> {
+    /// The signed results of a bundle.
+    pub(in crate::commands) fn of(bundle: &'a VerifiedBundle) -> Shown<'a> {
+        Shown { bundle, framework: &bundle.framework, again: None }
+    }
+}
+
 /// Everything but the checks themselves.
 pub(super) struct Summary<'a> {
-    pub(super) bundle: &'a VerifiedBundle,
+    pub(super) shown: &'a Shown<'a>,
     pub(super) controls: &'a [Control],
     pub(super) findings: &'a WorstFirst,
     pub(super) found: u64,

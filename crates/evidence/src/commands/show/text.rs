@@ -7,12 +7,14 @@ use std::collections::hash_map::Entry;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write as _};
 
 use evidence_bundle::Status;
+use evidence_view::rejudged::{Again, NOT_SIGNED};
 use evidence_view::waivers::{self, Waivers};
 use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
+use super::super::diff::text as diff;
 use super::super::print::head;
-use super::row::{Control, Row, Summary, spooled};
+use super::row::{Control, Row, Shown, Summary, spooled};
 use crate::console::Output;
 use crate::finding::{Finding, FindingKey};
 use crate::report::style::{BOLD, DIM, YELLOW, of_status};
@@ -75,11 +77,13 @@ impl Groups {
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut Output) -> io::Result<()> {
-        let Summary { bundle, controls, findings, found, hidden, waivers } = summary;
+        let Summary { shown: Shown { bundle, framework, again }, controls, findings, found, hidden, waivers } =
+            summary;
         let mut spool = self.rows.into_inner().map_err(io::IntoInnerError::into_error)?;
         spool.rewind()?;
         let mut rows = Rows { spool: BufReader::new(spool), position: 0 };
-        let mut text = head(bundle);
+        let mut text = head(bundle, framework);
+        text.push(&again.map(differences).unwrap_or_default());
         for source in &bundle.populations {
             text.push(&safe!("Scope: {}\n", Safe::of(&scope::sentence(source))));
         }
@@ -199,6 +203,21 @@ impl Group {
 /// Before what to do, and before its further lines.
 const ARROW: &str = "  do: ";
 const BELOW: &str = "      ";
+
+/// How the results differ from the signed ones.
+fn differences(again: &Again) -> Safe {
+    let Again { context, differences, unchanged, without_evidence, .. } = again;
+    let mut text = safe!("{YELLOW}{}{YELLOW:#}\n", NOT_SIGNED; YELLOW);
+    text.push(&diff::contexts(context));
+    text.push(&diff::changes(differences, *unchanged));
+    if !without_evidence.is_empty() {
+        let ids = Safe::of(&without_evidence.join(" "));
+        let line = safe!("Without evidence here: {ids}"; ids);
+        text.push(&safe!("{}\n", Safe::joined(line.filled(LINE_WIDTH), "\n")));
+    }
+    text.push(&"\n".into());
+    text
+}
 
 /// What management accepts, expired waivers first.
 fn accepted(waivers: &Waivers) -> Safe {

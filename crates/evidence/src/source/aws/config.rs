@@ -20,7 +20,7 @@ use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
 use crate::source::Source;
 use evidence_http::single_line;
-use evidence_rules::cloud as rules;
+use evidence_rules::cloud::{self as rules, artifact};
 use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
@@ -129,8 +129,7 @@ pub(super) struct CredentialVariables {
 impl CloudConfig {
     /// Whether any required rule reads regions.
     pub(super) fn wants_regions(&self) -> bool {
-        let regional =
-            [&rules::artifact::AUDIT_TRAILS, &rules::artifact::LOG_GROUPS, &rules::artifact::DISK_ENCRYPTION];
+        let regional = [&artifact::AUDIT_TRAILS, &artifact::LOG_GROUPS, &artifact::DISK_ENCRYPTION];
         regional.into_iter().any(|kind| self.collects(kind))
     }
 }

@@ -161,6 +161,7 @@ impl Session for CloudSession {
                 login: Some(self.caller.arn.clone()),
                 id: None,
                 scopes: "not reported".to_string(),
+                app: None,
             },
             requests: self.hosts.requests(),
             retries: self.hosts.retries(),

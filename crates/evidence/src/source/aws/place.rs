@@ -4,10 +4,7 @@ use url::Url;
 
 use super::host::endpoint::{Partition, Region};
 use crate::source::place::{Place, Remedy};
-use evidence_rules::cloud::{
-    ACCESS_KEY_AGE, AUDIT_TRAIL, DISK_ENCRYPTION_DEFAULT, LOG_RETENTION, PASSWORD_POLICY, ROOT_KEYS,
-    ROOT_MFA, TRAIL_INTEGRITY, UNUSED_CREDENTIALS, USER_MFA, trail,
-};
+use evidence_rules::cloud::{AUDIT_TRAIL, artifact, trail};
 use evidence_rules::rule::Reason;
 
 /// The reasons that a new trail removes.
@@ -24,19 +21,19 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
         Partition::Government => "https://console.amazonaws-us-gov.com",
     };
     let query = region.map(|region| format!("?region={region}")).unwrap_or_default();
-    if place.rule == PASSWORD_POLICY.code {
+    if artifact::PASSWORD_POLICY.serves(place.rule) {
         // The policy belongs to the account: its page has no region.
         Some(format!("{console}/iam/home#/account_settings"))
-    } else if [ROOT_MFA.code, ROOT_KEYS.code].contains(&place.rule) {
+    } else if artifact::ROOT_ACCOUNT.serves(place.rule) {
         // The page that the root user itself sees.
         Some(format!("{console}/iam/home#/security_credentials"))
-    } else if [USER_MFA.code, ACCESS_KEY_AGE.code, UNUSED_CREDENTIALS.code].contains(&place.rule) {
+    } else if artifact::CREDENTIAL_REPORT.serves(place.rule) {
         Some(format!("{console}/iam/home#/users"))
-    } else if [AUDIT_TRAIL.code, TRAIL_INTEGRITY.code].contains(&place.rule) {
+    } else if artifact::AUDIT_TRAILS.serves(place.rule) {
         Some(format!("{console}/cloudtrailv2/home{query}#/trails"))
-    } else if place.rule == DISK_ENCRYPTION_DEFAULT.code {
+    } else if artifact::DISK_ENCRYPTION.serves(place.rule) {
         Some(format!("{console}/ec2/home{query}#Settings:tab=dataProtectionAndSecurity"))
-    } else if place.rule == LOG_RETENTION.code {
+    } else if artifact::LOG_GROUPS.serves(place.rule) {
         Some(format!("{console}/cloudwatch/home{query}#logsV2:log-groups"))
     } else {
         None

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use evidence_bundle::document::AppIdentity;
 use serde::Deserialize;
 
 use super::config::CodeHostConfig;
 use super::host::api::{Api, JSON, MIB};
 use super::host::scopes::Scopes;
-use super::host::token::Token;
+use super::host::sign_in::SignedIn;
 use crate::json::object;
 use crate::source::RunContext;
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
@@ -42,10 +43,10 @@ fn user(bytes: &[u8]) -> Result<User, ParseError> {
 /// it, so only a host that does not accept the token ends it.
 pub(super) async fn identity(
     config: &CodeHostConfig,
-    token: &Token,
+    signed_in: &SignedIn,
     client: &Client,
 ) -> Result<Option<(User, Scopes)>, Box<Refused>> {
-    if token.is_of_installation() {
+    if signed_in.is_of_installation() {
         return Ok(None);
     }
     let api = Api { client, base: &config.api_url, organization: &config.org };
@@ -63,22 +64,21 @@ pub(super) async fn identity(
 
 /// The cache of answers. If it cannot be used, the run still collects.
 ///
-/// Answers of a known account serve its next token too, if that has the same scopes; what protects them is the signing
+/// Answers of a known account, or of an app's installation, serve its next token too, if that has the same scopes; what protects them is the signing
 /// key. Otherwise they serve, and are protected by, this token alone.
 pub(super) fn cache(
     config: &CodeHostConfig,
-    token: &Token,
+    signed_in: &SignedIn,
     identity: Option<&(User, Scopes)>,
     surroundings: &RunContext,
 ) -> Result<Arc<Cache>, String> {
     let env = &surroundings.env;
     let directory = evidence_http::cache::directory(env)?;
-    let (secret, account) = match identity {
-        Some((user, scopes)) => {
-            let secret = surroundings.cache_secret.as_slice();
-            (secret, format!("user {} {}", user.id, scopes.text()))
-        }
-        None => (token.expose().as_bytes(), String::new()),
+    let of_key = surroundings.cache_secret.as_slice();
+    let (secret, account) = match (signed_in, identity) {
+        (SignedIn::App(app), _) => (of_key, format!("installation {} {}", app.installation_id, granted(app))),
+        (SignedIn::Token(_), Some((user, scopes))) => (of_key, format!("user {} {}", user.id, scopes.text())),
+        (SignedIn::Token(token), None) => (token.expose().as_bytes(), String::new()),
     };
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
@@ -95,13 +95,26 @@ pub(super) fn cache(
 }
 
 /// Why a run that resumes has nothing to resume.
-pub(super) fn nothing_to_resume(cache: &Cache, identity: Option<&(User, Scopes)>) -> Option<String> {
+pub(super) fn nothing_to_resume(
+    cache: &Cache,
+    signed_in: &SignedIn,
+    identity: Option<&(User, Scopes)>,
+) -> Option<String> {
     if cache.resumed_run().is_some() {
         return None;
     }
-    let whose = match identity {
-        Some((user, scopes)) => format!("as {} with scopes {}", user.login, scopes.text()),
-        None => "with this token".to_string(),
+    let whose = match (signed_in.app(), identity) {
+        (Some(app), _) => {
+            format!("of the installation {} with permissions {}", app.installation_id, granted(app))
+        }
+        (None, Some((user, scopes))) => format!("as {} with scopes {}", user.login, scopes.text()),
+        (None, None) => "with this token".to_string(),
     };
     Some(format!("nothing to resume: no run {whose} was interrupted, so everything is read"))
+}
+
+/// The permissions of an app's token, as the scopes of other tokens are written.
+pub(super) fn granted(app: &AppIdentity) -> String {
+    let permissions = app.permissions.iter().map(|(name, level)| format!("{name}:{level}"));
+    permissions.collect::<Vec<_>>().join(", ")
 }

@@ -2,9 +2,11 @@
 //!
 //! Nothing here sends a request. No text contains a part of a token.
 
-use super::config::CodeHostConfig;
-use super::host::answer::{Denial, Policy, RefusalMeaning, meaning, policy};
-use super::host::token::{INSTALLATION, Token};
+use super::config::{AppSettings, CodeHostConfig, Issuer};
+use super::host::answer::{AppRefusal, Denial, Policy, RefusalMeaning, meaning, of_app, policy};
+use super::host::app::permissions::{needed, shown};
+use super::host::sign_in::SignedIn;
+use super::host::token::INSTALLATION;
 use super::names::NAME;
 use super::place::web;
 use crate::source::{ConnectError, ConnectErrorKind};
@@ -12,11 +14,15 @@ use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{CallError, FailureKind, HelpTarget, PermanentFailure, Proxy, Refused, RequestFailure};
 
 /// The host refused the connection test.
-pub(super) fn refused_error(refused: &Refused, config: &CodeHostConfig, token: &Token) -> ConnectError {
+pub(super) fn refused_error(
+    refused: &Refused,
+    config: &CodeHostConfig,
+    signed_in: &SignedIn,
+) -> ConnectError {
     let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
     let what = format!("'{text}' (HTTP {status}) for organization {org}");
     let help = match (refused.class, meaning(refused)) {
-        (Class::Unauthorized, _) => unauthorized(config, token),
+        (Class::Unauthorized, _) => unauthorized(config, signed_in),
         (Class::NotFound, _) => vec![
             format!(
                 "check sources.codehost.org: {org} must be the exact name of an organization on {}",
@@ -119,8 +125,11 @@ pub(super) fn failed_error(
 }
 
 /// What to do about a token that the host does not accept.
-fn unauthorized(config: &CodeHostConfig, token: &Token) -> Vec<String> {
-    let variable = &config.token_env;
+fn unauthorized(config: &CodeHostConfig, signed_in: &SignedIn) -> Vec<String> {
+    let SignedIn::Token(token) = signed_in else {
+        return vec!["the host refused two new tokens of the app in a row: try again later".to_string()];
+    };
+    let variable = config.sign_in.holder();
     let new = format!("create a new token and set {variable} to it: this one is invalid, expired or revoked");
     let short_lived = token.expose().starts_with(INSTALLATION).then(|| {
         format!(
@@ -130,6 +139,74 @@ fn unauthorized(config: &CodeHostConfig, token: &Token) -> Vec<String> {
     });
     let own = format!("the token must be created on {}", web(&config.api_url));
     std::iter::once(new).chain(short_lived).chain([own]).collect()
+}
+
+/// The host refused a request about the app.
+pub(super) fn app_refused(
+    refused: &Refused,
+    config: &CodeHostConfig,
+    settings: &AppSettings,
+) -> ConnectError {
+    let (org, said) = (&config.org, format!("'{}' (HTTP {})", refused.text(), refused.meta.status));
+    let (key, app) = match &settings.issuer {
+        Issuer::AppId(number) => ("app_id", number.to_string()),
+        Issuer::ClientId(text) => ("client_id", text.clone()),
+    };
+    let web = web(&config.api_url);
+    let (what, help) = match of_app(refused) {
+        AppRefusal::UnknownApp => (
+            format!("the host knows no app {app}; {said}"),
+            vec![format!("check sources.codehost.{key}: the page of the app's settings shows it")],
+        ),
+        AppRefusal::WrongKey => (
+            format!("the host does not accept the key of the app {app}; {said}"),
+            vec![
+                format!(
+                    "check that {} is the private key of this app, and that it was not deleted: the page of the app's \
+                     settings lists its keys",
+                    config.sign_in.holder()
+                ),
+                format!("the app must be one of {web}"),
+            ],
+        ),
+        AppRefusal::WrongTime => (
+            format!("the host does not accept the times in the app's proof; {said}"),
+            vec!["set the clock of this machine".to_string()],
+        ),
+        AppRefusal::NotInstalled => (
+            format!("the app {app} is not installed for the organization {org}; {said}"),
+            vec![
+                "install it: the page of the app's settings, Install App; choose All repositories"
+                    .to_string(),
+                format!(
+                    "check sources.codehost.org: {org} must be the exact name of an organization on {web}"
+                ),
+            ],
+        ),
+        AppRefusal::Suspended => (
+            format!("the app's installation for {org} is suspended; {said}"),
+            vec![format!(
+                "have an organization owner end the suspension: {web}/organizations/{org}/settings/installations"
+            )],
+        ),
+        AppRefusal::NotGranted => {
+            let names = needed(super::topics::required(config).map(|topic| topic.name));
+            let names: Vec<String> = names.into_iter().map(shown).collect();
+            (
+                format!(
+                    "the app's installation for {org} lacks a permission that the configured rules need; {said}"
+                ),
+                vec![
+                    format!("the rules need {}", names.join(", ")),
+                    format!(
+                        "have an organization owner accept them: {web}/organizations/{org}/settings/installations"
+                    ),
+                ],
+            )
+        }
+        AppRefusal::Other => (format!("the app {app}: {said}"), Vec::new()),
+    };
+    connection(what, help)
 }
 
 /// What to do about a policy that blocks the token or the address of this machine.
@@ -146,11 +223,11 @@ fn blocked(policy: Option<Policy>, config: &CodeHostConfig) -> Vec<String> {
         ],
         Some(Policy::ClassicTokens) => vec![format!(
             "create a fine-grained token with the resource owner {org}, and set {} to it",
-            config.token_env
+            config.sign_in.holder()
         )],
         Some(Policy::Lifetime) => vec![format!(
             "create a token that expires within the days that the message names, and set {} to it",
-            config.token_env
+            config.sign_in.holder()
         )],
         Some(Policy::Applications) => {
             vec![format!("have an owner of {org} approve the application that the token belongs to")]

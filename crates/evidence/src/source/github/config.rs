@@ -2,6 +2,7 @@
 
 mod address;
 mod exclude;
+mod sign_in;
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -13,6 +14,8 @@ use url::Url;
 
 use self::exclude::EXCLUDE;
 pub use self::exclude::Excluded;
+use self::sign_in::{APP_ID, APP_KEY_ENV, APP_KEY_PATH, CLIENT_ID, INSTALLATION_ID, MODE, TOKEN_ENV};
+pub use self::sign_in::{AppKey, AppSettings, Issuer, SignIn};
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
@@ -39,8 +42,8 @@ static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULE
 /// `sources.codehost`
 #[derive(Debug, Clone)]
 pub struct CodeHostConfig {
-    /// `token_env`: the name of the variable that holds the token.
-    pub token_env: String,
+    /// `mode` and its keys: how the run signs in.
+    pub sign_in: SignIn,
     /// `org`: the organization.
     pub org: String,
     /// `repos`
@@ -118,12 +121,6 @@ keys! {
     /// The key of this source.
     pub(crate) KEY = optional_section(names::NAME.id(), &SECTION)
         also &["github", "gh", "code_host", "git", "githost", "scm", "vcs"];
-    MODE = required("mode", Shape::Text(Format::Choice(&["token"])),
-        "How the tool authenticates. Apps with fine-grained permissions are not supported yet.")
-        example "token", also &["auth", "auth_mode"];
-    TOKEN_ENV = variable("token_env", "CODEHOST_TOKEN", "The environment variable that holds the token.")
-        rule "a name, never the token itself", example "CODEHOST_TOKEN",
-        also &["token", "access_token", "api_token", "github_token", "pat"];
     ORG = required("org", Shape::Text(Format::Custom(&names::ORGANIZATION)), "The organization.")
         rule "1 to 100 letters, digits, `-`, `_` and `.`", example "acme",
         also &["organization", "organisation", "owner", "orgs"];
@@ -178,6 +175,11 @@ static SECTION: Section = Section::new(
     &[
         &MODE,
         &TOKEN_ENV,
+        &APP_ID,
+        &CLIENT_ID,
+        &APP_KEY_PATH,
+        &APP_KEY_ENV,
+        &INSTALLATION_ID,
         &ORG,
         &REPOS,
         &EXCLUDE,
@@ -201,8 +203,7 @@ pub(super) fn decode(
     fields: &Fields,
     applied: &Applied<'_>,
 ) -> Option<Arc<dyn Source>> {
-    let mode = decoder.text(fields, &MODE);
-    let token_env = decoder.text(fields, &TOKEN_ENV);
+    let sign_in = sign_in::decode(decoder, fields);
     let org = decoder.text(fields, &ORG);
     let repos = decoder.everything_or_list(fields, &REPOS);
     let repos = match repos {
@@ -228,11 +229,10 @@ pub(super) fn decode(
     let revalidate = decoder.boolean(fields, &REVALIDATE);
     let codeowners_errors = decoder.boolean(fields, &CODEOWNERS_ERRORS);
     let accept_unconfirmed = decoder.boolean(fields, &ACCEPT_UNCONFIRMED);
-    mode?;
     let (address, api_url_key) = api_url?;
     Some(Arc::new(CodeHostConfig {
         rule_settings: applied.settings.clone(),
-        token_env: token_env?.value,
+        sign_in: sign_in?,
         org: org?.value,
         repos: repos?,
         exclude: exclude?,

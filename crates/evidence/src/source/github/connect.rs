@@ -5,80 +5,45 @@ use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
 use super::account::{cache, identity, nothing_to_resume};
-use super::advice::{configuration, connection, failed_error, refused_error};
+use super::advice::{configuration, failed_error, refused_error};
 use super::config::{CodeHostConfig, Repositories};
 use super::host::Host;
 use super::host::api::Api;
-use super::host::client::client;
 use super::host::scopes::{Scopes, expiration};
-use super::host::token::{EXPECTED, Token};
+use super::host::sign_in::SignedIn;
 use super::names::NAME;
 use super::preflight::preflight;
 use super::session::CodeHostSession;
 use super::shared::Shared;
+use super::sign_in::sign_in;
 use super::subject::warning;
 use super::topics;
 use super::topics::organization::answer::{ORGANIZATION, Organization};
 use super::topics::organization::two_factor_hidden;
 use crate::clock;
-use crate::credential;
-use crate::env::Env;
 use crate::report::Event;
 use crate::source::{ConnectError, RunContext, Source};
 use evidence_http::{Answered, CallError, Client, Meta, Proxy, recorded};
-use evidence_os::secret::how_to_set;
 use evidence_rules::codehost::TWO_FACTOR_REQUIRED;
 
 /// Warn if the token expires within this many days, because scheduled runs will then fail.
 const EXPIRY_WARNING_DAYS: i64 = 7;
-
-/// Variables in which other programs expect the token.
-const USUAL_VARIABLES: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
-
-/// The token in the configured variable.
-pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, ConnectError> {
-    let name = &config.token_env;
-    let found = env.secret(name).map_err(|error| connection(error.to_string(), vec![error.help()]))?;
-    let Some(secret) = found else {
-        let export = how_to_set(name, "token");
-        let other = USUAL_VARIABLES.iter().find(|other| env.provider(other).is_some());
-        let use_other = other.map(|other| {
-            format!("{other} is set but not read: to use it, write `token_env: {other}` in sources.codehost")
-        });
-        let without = "without it the host answers 'Bad credentials'".to_string();
-        let set = format!("{export}, or name another variable as sources.codehost.token_env");
-        return Err(connection(
-            format!("the access token is missing: the environment variable {name} is not set"),
-            use_other.into_iter().chain([set, without]).collect(),
-        ));
-    };
-    if let Some((message, help)) = credential::refusal(&secret, &EXPECTED) {
-        return Err(connection(message, help));
-    }
-    Token::new(secret.text()).map_err(|error| {
-        connection(
-            format!("{} does not hold an access token: {error}", secret.place()),
-            vec![secret.place().advice("the token alone, on one line")],
-        )
-    })
-}
 
 /// Runs the connection test. The collection reuses all its answers as evidence: the organization, and one repository.
 pub(super) async fn connect(
     mut config: CodeHostConfig,
     surroundings: &RunContext,
 ) -> Result<CodeHostSession, ConnectError> {
-    let token = token(&config, &surroundings.env)?;
-    let client = client(&config, &token, surroundings)?;
+    let (signed_in, client) = sign_in(&config, surroundings).await?;
     let keeps = config.revalidate && !surroundings.env.is_reproducible();
     // Which kept answers a run may use depends on the account. Without them, the organization says first what is wrong.
     let mut user = None;
     let mut no_cache = None;
     let client = if keeps {
-        let identity = identity(&config, &token, &client)
+        let identity = identity(&config, &signed_in, &client)
             .await
-            .map_err(|refused| refused_error(&refused, &config, &token))?;
-        let cache = match cache(&config, &token, identity.as_ref(), surroundings) {
+            .map_err(|refused| refused_error(&refused, &config, &signed_in))?;
+        let cache = match cache(&config, &signed_in, identity.as_ref(), surroundings) {
             Ok(cache) => Some(cache),
             Err(text) => {
                 no_cache = Some(text);
@@ -86,7 +51,7 @@ pub(super) async fn connect(
             }
         };
         let asked = cache.as_deref().filter(|_| surroundings.resume);
-        if let Some(text) = asked.and_then(|cache| nothing_to_resume(cache, identity.as_ref())) {
+        if let Some(text) = asked.and_then(|cache| nothing_to_resume(cache, &signed_in, identity.as_ref())) {
             surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, &config.org)));
         }
         user = identity.map(|(user, _)| user);
@@ -94,13 +59,13 @@ pub(super) async fn connect(
     } else {
         client
     };
-    let (tested, requests) = recorded(test(&config, &client, &token, surroundings)).await;
+    let (tested, requests) = recorded(test(&config, &client, &signed_in, surroundings)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
     if !keeps {
-        let identity = identity(&config, &token, &client)
+        let identity = identity(&config, &signed_in, &client)
             .await
-            .map_err(|refused| refused_error(&refused, &config, &token))?;
+            .map_err(|refused| refused_error(&refused, &config, &signed_in))?;
         user = identity.map(|(user, _)| user);
     }
     // The configured name, as the host spells it.
@@ -108,11 +73,12 @@ pub(super) async fn connect(
         config.org.clone_from(login);
     }
     let scopes = Scopes::of(&meta);
-    let token_kind = match (&scopes, token.kind()) {
+    let token_kind = match (&scopes, signed_in.kind()) {
         (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
         (_, kind) => kind,
     };
-    let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.started());
+    let mut warnings =
+        warnings(&config, &signed_in, &scopes, &organization, &meta, surroundings.env.started());
     warnings.extend(clock::skewed(&meta, NAME, &config.org));
     warnings.extend(no_cache.map(|text| {
         let message = format!("nothing is revalidated, so everything is read again: {text}");
@@ -123,7 +89,8 @@ pub(super) async fn connect(
         client,
         scopes,
         token_kind,
-        of_installation: token.is_of_installation(),
+        of_installation: signed_in.is_of_installation(),
+        app: signed_in.app().cloned(),
         user,
         organization,
         meta,
@@ -141,7 +108,7 @@ pub(super) async fn connect(
 async fn test(
     config: &CodeHostConfig,
     client: &Client,
-    token: &Token,
+    signed_in: &SignedIn,
     surroundings: &RunContext,
 ) -> Result<(Organization, Meta), ConnectError> {
     let api = Api { client, base: &config.api_url, organization: &config.org };
@@ -153,7 +120,7 @@ async fn test(
         Err(CallError::Refused(refused)) => {
             // A forbidden token is reported first, whatever else is wrong.
             forbid(&refused.meta, config)?;
-            Err(refused_error(&refused, config, token))
+            Err(refused_error(&refused, config, signed_in))
         }
         Err(CallError::Failed(failure)) => {
             let proxy = Proxy::from_env(&surroundings.env);
@@ -172,7 +139,7 @@ fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
     Err(configuration(
         format!(
             "Forbidden scope: the token in {} has write access ({}); nothing was collected",
-            config.token_env,
+            config.sign_in.holder(),
             forbidden.join(", ")
         ),
         vec![
@@ -187,6 +154,7 @@ fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
 /// Warns of what this token cannot read, with the consequences.
 fn warnings(
     config: &CodeHostConfig,
+    signed_in: &SignedIn,
     scopes: &Scopes,
     organization: &Organization,
     meta: &Meta,
@@ -210,9 +178,12 @@ fn warnings(
     if config.wants(&TWO_FACTOR_REQUIRED)
         && let Some(shown) = two_factor_hidden(&organization.settings)
     {
+        let remedy = match signed_in.app() {
+            Some(_) => "the host does not show it to this app",
+            None => "the token's user must be an organization owner",
+        };
         let text = format!(
-            "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not verifiable; the \
-             token's user must be an organization owner"
+            "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not verifiable; {remedy}"
         );
         warn("two_factor_not_visible", text);
     }
@@ -222,7 +193,18 @@ fn warnings(
     }
     let whole_organization =
         config.repos == Repositories::All && topics::of_repositories(config).next().is_some();
+    if let Some(app) = signed_in.app()
+        && app.repository_selection != "all"
+    {
+        let text = format!(
+            "the app is installed for selected repositories of {} only: choose All repositories in its installation",
+            config.org
+        );
+        warn("app_selected_repositories", text);
+    }
     match scopes {
+        // The host reports what an app's token may do when it issues the token.
+        Scopes::NotReported if signed_in.app().is_some() => {}
         Scopes::NotReported => warn(
             "scopes_not_reported",
             "the host does not report this token's permissions, so read-only access cannot be verified".to_string(),

@@ -1,7 +1,7 @@
 //! The code host: organization settings, branch protection, CODEOWNERS.
 //!
 //! `config` is the configuration section, `host` what asks, `topics` what is read about each subject. The stages are
-//! functions: `connect` (with `account`, `named` and `preflight`), `population`, `observe`, `collect` and `plan`. This file
+//! functions: `connect` (with `sign_in`, `account`, `named` and `preflight`), `population`, `observe`, `collect` and `plan`. This file
 //! describes the source to the rest of the tool. The source never writes to the host and never requests code, diffs,
 //! commits or secrets.
 
@@ -24,6 +24,7 @@ mod repositories;
 mod repository;
 mod session;
 mod shared;
+mod sign_in;
 mod subject;
 mod topic;
 mod topics;
@@ -34,7 +35,8 @@ use serde_json::Value;
 
 pub use self::host::answer;
 
-use self::config::{CodeHostConfig, Repositories};
+use self::config::{AppKey, AppSettings, CodeHostConfig, Repositories, SignIn};
+pub use self::host::app::permissions::{PERMISSIONS, Permission};
 use self::names::{MEMBER, NAME};
 use super::{ConnectError, RunContext, Scope, Session, Source, SourceKind};
 use crate::env::Env;
@@ -82,7 +84,7 @@ impl Source for CodeHostConfig {
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
-        Ok(vec![connect::token(self, env)?.expose().to_string()])
+        sign_in::secrets(self, env)
     }
 
     fn scope(&self) -> Scope {
@@ -97,7 +99,11 @@ impl Source for CodeHostConfig {
     }
 
     fn origins(&self, env: &Env) -> Vec<Origin> {
-        let variable = env.provider(&self.token_env).unwrap_or_else(|| self.token_env.clone());
+        let holder = self.sign_in.holder();
+        let variable = match &self.sign_in {
+            SignIn::App(AppSettings { key: AppKey::File(_), .. }) => holder,
+            SignIn::Token(_) | SignIn::App(_) => env.provider(&holder).unwrap_or(holder),
+        };
         let url = self.api_url.clone();
         vec![Origin { sender: NAME.id(), url, variables: vec![variable], named_by: None }]
     }

@@ -49,8 +49,12 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
     }
     // A list of several pages is compared with the organization's count at its end.
     let again = u64::from(pages > 1);
-    // The organization, and the account.
-    let test = 1 + u64::from(!host.of_installation);
+    // The organization, and the account; or the organization, the installation and its token.
+    let test = match (&host.app, host.of_installation) {
+        (Some(_), _) => 3,
+        (None, true) => 1,
+        (None, false) => 2,
+    };
     plan.requests_minimum = test + pages + again;
     plan.requests_maximum = test + pages + again;
     for topic in topics::of_organization(&host.config) {
@@ -84,6 +88,8 @@ fn ends_before(host: &Host, plan: &Plan) -> Option<String> {
     let now = host.client.now();
     let done = now.checked_add(forecast::finish(plan, now).after).unwrap_or(Timestamp::MAX);
     let (ends, why) = match expiration(&host.meta) {
+        // An app's token is renewed.
+        _ if host.app.is_some() => return None,
         Some(ends) => (ends, "the token expires at"),
         // The host does not say when it was made, only that it lives for an hour.
         None if host.of_installation => {
@@ -106,7 +112,11 @@ fn spare(host: &Host, plan: &mut Plan, cache: &Cache, repositories: u64, pages: 
     let mut add = |kinds: &[Option<u8>], most: u64| {
         let kinds = || kinds.iter().flatten();
         let resumed = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
-        let kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
+        let mut kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
+        // The host makes entity tags with the token, and an app has another one in each run.
+        if host.app.is_some() {
+            kept = resumed;
+        }
         plan.resumed += resumed;
         plan.requests_free += kept.saturating_sub(resumed);
     };

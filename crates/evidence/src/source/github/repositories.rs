@@ -16,7 +16,7 @@ use crate::source::{CollectionItem, PopulationScope};
 use evidence_bundle::document;
 use evidence_http::{Answered, Call, CallError, FailureKind, Keeping, Meta, ParseError, RequestFailure};
 use evidence_rules::rule::reason;
-use evidence_text::saturating_u64;
+use evidence_text::{saturating_u64, saturating_usize};
 
 /// After more than this many consecutive empty pages, a listing that has a next page is assumed to loop.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
@@ -125,7 +125,7 @@ pub(super) async fn listing(api: &Api<'_>, first: FirstPage, take: TakePage<'_>)
         let pages = (2..=last.number).map(|page| (page, with_page(&last.url, page)));
         let mut pages = stream::iter(pages)
             .map(|(page, url)| async move { (page, read_page(api, &url).await) })
-            .buffered(usize::try_from(MAXIMUM_PAGES).unwrap_or(usize::MAX));
+            .buffered(saturating_usize(MAXIMUM_PAGES));
         while let Some((page, answer)) = pages.next().await {
             number = page;
             match answer {

@@ -5,6 +5,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
+use super::account::granted;
 use super::collect::collect;
 use super::host::Host;
 use super::host::scopes::Scopes;
@@ -41,6 +42,10 @@ impl Session for CodeHostSession {
     }
 
     fn identity(&self) -> String {
+        if let Some(app) = &self.host.app {
+            let name = app.slug.as_deref().map_or_else(|| app.app_id.to_string(), str::to_string);
+            return format!("app {name}, installation {}, permissions {}", app.installation_id, granted(app));
+        }
         match &self.host.scopes {
             Scopes::Classic(_) => format!("{}, scopes {}", self.host.token_kind, self.host.scopes.text()),
             Scopes::None => format!("{} without scopes", self.host.token_kind),
@@ -58,13 +63,23 @@ impl Session for CodeHostSession {
 
     fn account(&self) -> SessionSummary {
         let host = &self.host;
-        SessionSummary {
-            api_url: host.config.api_url.as_str().trim_end_matches('/').to_string(),
-            identity: Identity {
+        let identity = match &host.app {
+            Some(app) => Identity {
+                login: app.slug.clone(),
+                id: Some(app.installation_id.to_string()),
+                scopes: granted(app),
+                app: Some(app.clone()),
+            },
+            None => Identity {
                 login: host.user.as_ref().map(|user| user.login.clone()),
                 id: host.user.as_ref().map(|user| user.id.to_string()),
                 scopes: host.scopes.text(),
+                app: None,
             },
+        };
+        SessionSummary {
+            api_url: host.config.api_url.as_str().trim_end_matches('/').to_string(),
+            identity,
             requests: host.client.requests(),
             retries: host.client.retries(),
             revalidated: host.client.revalidated(),

@@ -42,7 +42,7 @@ pub struct AltCloudConfig {
     pub domains: Vec<String>,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
-    /// The numbers that the rules judge by.
+    /// `rules.settings`: the numbers that the rules judge by.
     pub rule_settings: Settings,
     /// `timeout_seconds` of one request.
     pub timeout: Duration,
@@ -130,6 +130,7 @@ pub(super) fn decode(
         admin_email: admin_email?,
         domains: domains?,
         rules: rules?,
+        rule_settings: applied.settings.clone(),
         timeout: timeout?,
         api_url: api_url?,
     }))

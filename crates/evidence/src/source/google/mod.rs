@@ -138,6 +138,7 @@ impl Session for AltCloudSession {
                 login: Some(self.host.access.account().email.clone()),
                 id: None,
                 scopes: scopes::names(&self.host.scopes),
+                app: None,
             },
             requests,
             retries,

@@ -9,14 +9,14 @@ use super::host::scopes::OAuthScope;
 use super::users::Users;
 use crate::source::{CollectionItem, Plan};
 use evidence_http::Meta;
-use evidence_rules::rule::Rule;
+use evidence_rules::inspection::ArtifactKind;
 
 /// A subject of a workspace.
 pub(super) struct Topic {
     /// The display name.
     pub(super) name: &'static str,
-    /// The rule that requires it.
-    pub(super) rule: &'static Rule,
+    /// The artifact that it reads: a rule that uses it requires the topic.
+    pub(super) kind: &'static ArtifactKind,
     /// Reads its first page: its part of the connection test.
     pub(super) open: for<'a> fn(&'a Host) -> BoxFuture<'a, Box<dyn Answers>>,
 }

@@ -3,6 +3,7 @@
 //! An incomplete listing of a region is not stored, and no conclusion is drawn from it.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
@@ -25,7 +26,7 @@ use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
 use crate::source::{CollectionItem, Member, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, Call, Meta, ParseError, Subject, recorded};
-use evidence_rules::cloud::LOG_RETENTION;
+use evidence_rules::cloud::OF_LOG_GROUPS;
 use evidence_rules::cloud::artifact::LOG_GROUPS;
 use evidence_rules::cloud::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use evidence_rules::cloud::retention::Retention;
@@ -213,7 +214,8 @@ fn found(account: &Account, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
         regions_read: vec![],
         regions_not_read: vec![],
     };
-    let (mut missing, mut shown, mut request): (_, _, Option<Meta>) = (Vec::new(), Vec::new(), None);
+    let (mut missing, mut shown, mut request): (_, Vec<Arc<str>>, Option<Meta>) =
+        (Vec::new(), Vec::new(), None);
     let mut asked = Vec::new();
     for RegionGroups { region, groups, requests, .. } in regions {
         let subject = account.subject_in(&region);
@@ -221,7 +223,7 @@ fn found(account: &Account, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
             Ok((Groups { in_scope: log_groups, .. }, meta)) => {
                 asked.extend(requests);
                 request.get_or_insert(meta);
-                shown.push((subject, Retention::of(&log_groups, &account.config.rule_settings)));
+                shown.push(Arc::from(subject));
                 record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
             }
             Err(unread_region) => {
@@ -243,9 +245,11 @@ fn found(account: &Account, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
         let seen = account.artifact("log_groups.json", &record, &meta);
         let observation = Observation { requests: asked, ..observation(&LOG_GROUPS, number, seen) };
         let inspection = Inspection::from(observation);
-        CollectionItem::Inspected(shown.into_iter().fold(inspection, |inspection, (subject, facts)| {
-            inspection.judged(&LOG_RETENTION, subject, facts.judge())
-        }))
+        let settings = &account.config.rule_settings;
+        let of_region = |inspection: Inspection, (subject, region): (&Arc<str>, &RegionLogGroups)| {
+            inspection.judged_by(OF_LOG_GROUPS, subject, region, settings)
+        };
+        CollectionItem::Inspected(shown.iter().zip(&record.regions_read).fold(inspection, of_region))
     });
     read.into_iter().chain(missing).collect()
 }

@@ -17,17 +17,17 @@ use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
 use crate::source::{CollectionItem, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Answered, Call, CallError, ParseError};
+use evidence_rules::cloud::OF_PASSWORDS;
 use evidence_rules::cloud::artifact::{ACCOUNT_SUMMARY, PASSWORD_POLICY};
-use evidence_rules::cloud::password::{self, PASSWORD_POLICY_MISSING};
+use evidence_rules::cloud::password::{self, KnownPolicy, PASSWORD_POLICY_MISSING, PasswordFacts};
 use evidence_rules::cloud::record::{AccountSummary, PasswordPolicy, PasswordPolicyRecord, RootAccount};
-use evidence_rules::cloud::{self as rules};
-use evidence_rules::rule::{Settings, Verdict, reason};
+use evidence_rules::rule::{Settings, Verdict};
 
 /// The password policy.
 pub(crate) static TOPIC: Topic = Topic {
     name: "password policy",
     kind: Some(&PASSWORD_POLICY),
-    required: |config| config.wants(&rules::PASSWORD_POLICY),
+    required: |config| config.collects(&PASSWORD_POLICY),
     counted: None,
     open: |account| open(account).boxed(),
 };
@@ -141,28 +141,22 @@ impl PolicyAnswers {
     fn inspect(&self, account: &Account) -> Inspection {
         let number = account.number.as_str();
         let (policy, requests) = &self.policy;
-        let (seen, verdict) = match policy {
+        let seen = match policy {
             Ok((Policy::Set(policy), meta)) => {
                 let record = PasswordPolicyRecord { policy: policy.clone() };
-                (
-                    account.artifact("password_policy.json", &record, meta),
-                    Some(password::judge(policy, &account.config.rule_settings)),
-                )
+                account.artifact("password_policy.json", &record, meta)
             }
             Ok((Policy::Missing(detail), _)) => {
-                (Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }, None)
+                Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }
             }
-            Err(unread) => (unread.seen(), None),
+            Err(unread) => unread.seen(),
         };
-        let verdict = match (&seen, verdict) {
-            (Seen::Artifact { .. }, Some(verdict)) => verdict,
-            (Seen::Nothing { reason, detail }, _) => Verdict::fail(reason, detail),
-            (seen, _) => {
-                let (reason, detail) = seen.gap().unwrap_or((&reason::NO_EVIDENCE, ""));
-                Verdict::unknown(reason, detail)
-            }
+        let known = match (&seen, policy) {
+            (Seen::Artifact { .. }, Ok((Policy::Set(policy), _))) => KnownPolicy::Set(policy.clone()),
+            (seen, _) => KnownPolicy::not_shown(seen.shown()),
         };
-        let verdict = if self.has_no_users() { password::without_users() } else { verdict };
+        let users = self.summary.0.as_ref().ok().map(|(summary, _)| summary.users);
+        let facts = PasswordFacts { policy: known, users };
         let policy =
             Observation { requests: requests.clone(), ..observation(&PASSWORD_POLICY, number, seen) };
         let (summary, requests) = &self.summary;
@@ -172,7 +166,8 @@ impl PolicyAnswers {
         };
         let summary =
             Observation { requests: requests.clone(), ..observation(&ACCOUNT_SUMMARY, number, seen) };
-        Inspection::of(vec![policy, summary]).concluded(&rules::PASSWORD_POLICY, number, verdict)
+        let inspection = Inspection::of(vec![policy, summary]);
+        inspection.concluded_by(OF_PASSWORDS, &number.into(), &facts, &account.config.rule_settings)
     }
 }
 

@@ -7,6 +7,7 @@
 
 use evidence_http::Refused;
 use evidence_http::retry::{Class, RefusalCause, retry_after_seconds};
+use evidence_text::saturating_i64;
 
 /// The parts of an answer that determine its meaning.
 #[derive(Debug, Clone, Copy, Default)]
@@ -227,6 +228,45 @@ pub fn says_alerts_off(refused: &Refused) -> bool {
         && text.trim_end_matches('.').eq_ignore_ascii_case("Vulnerability alerts are disabled")
 }
 
+/// Whether a refusal names the times in an app's proof: this machine's clock may be wrong.
+pub fn says_wrong_time(message: Option<&str>) -> bool {
+    let text = message.unwrap_or_default().trim();
+    begins(text, "'expiration time' claim") || begins(text, "'issued at' claim")
+}
+
+/// What a refusal means that an app gets about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppRefusal {
+    /// The host knows no such app.
+    UnknownApp,
+    /// The proof is not valid: the key is not the app's.
+    WrongKey,
+    /// The proof's times are not valid.
+    WrongTime,
+    /// The app is not installed there.
+    NotInstalled,
+    /// The installation is suspended.
+    Suspended,
+    /// A requested permission is not granted.
+    NotGranted,
+    /// Anything else.
+    Other,
+}
+
+/// Interprets a refusal of a request about an app.
+pub fn of_app(refused: &Refused) -> AppRefusal {
+    let text = refused.message.as_deref().unwrap_or_default().trim();
+    match refused.meta.status {
+        401 | 404 if begins(text, "integration not found") => AppRefusal::UnknownApp,
+        401 if says_wrong_time(Some(text)) => AppRefusal::WrongTime,
+        401 => AppRefusal::WrongKey,
+        404 => AppRefusal::NotInstalled,
+        403 if contains(text, "installation has been suspended") => AppRefusal::Suspended,
+        422 if contains(text, "not granted to this installation") => AppRefusal::NotGranted,
+        _ => AppRefusal::Other,
+    }
+}
+
 /// Interprets a refusal. Without a known message, its class decides.
 pub fn meaning(refused: &Refused) -> RefusalMeaning {
     let text = refused.message.as_deref().unwrap_or_default().trim();
@@ -266,7 +306,7 @@ fn wait_asked_for(answer: &AnswerParts<'_>) -> Option<u64> {
 }
 
 fn after_date(answer: &AnswerParts<'_>, seconds: Option<u64>) -> Option<i64> {
-    Some(answer.date?.saturating_add(i64::try_from(seconds?).unwrap_or(i64::MAX)))
+    Some(answer.date?.saturating_add(saturating_i64(seconds?)))
 }
 
 fn message<'a>(answer: &AnswerParts<'a>) -> &'a str {

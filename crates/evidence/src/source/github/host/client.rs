@@ -7,19 +7,18 @@ use evidence_os::input;
 use super::super::advice::configuration;
 use super::super::config::CodeHostConfig;
 use super::super::names::NAME;
-use super::dialect::CodeHostDialect;
-use super::token::Token;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, RunContext};
-use evidence_http::{Client, ClientSettings, Login, Proxy};
+use evidence_http::{Client, ClientSettings, Credential, Dialect, Proxy};
 
 /// The certificates of every authority of a large system take a quarter of a megabyte.
 const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// A client that signs in with `token`.
+/// A client that speaks `dialect` and signs in with `credential`.
 pub(crate) fn client(
     config: &CodeHostConfig,
-    token: &Token,
+    dialect: Arc<dyn Dialect>,
+    credential: Arc<dyn Credential>,
     surroundings: &RunContext,
 ) -> Result<Client, ConnectError> {
     let roots = match &config.ca_file {
@@ -46,10 +45,6 @@ pub(crate) fn client(
         plain: config.api_url.scheme() == "http",
         ..ClientSettings::default()
     };
-    let header = token.header().ok_or_else(|| {
-        configuration("the token has characters that a header cannot hold".to_string(), Vec::new())
-    })?;
-    let (dialect, credential) = (Arc::new(CodeHostDialect), Arc::new(Login::fixed(header)));
     let clock = surroundings.env.clock.clone();
     let watch = SourceWatch::new(NAME, &surroundings.reporter);
     Client::new(settings, dialect, credential, clock, watch).map_err(|text| configuration(text, Vec::new()))

@@ -1,19 +1,21 @@
 //! A code host that accepted the token, and what the connection test learned of it: everything that a topic asks.
 //!
-//! `api` makes the calls, `dialect` parses an answer and `answer` knows the meaning of status, headers and message; `compare`
+//! `api` makes the calls, `sign_in` and `app` know how the run is signed in, `dialect` parses an answer and `answer` knows the meaning of status, headers and message; `compare`
 //! and `refusal` hold what all topics decide alike about an answer. The stages are apart: nothing here knows an order.
 
 pub mod answer;
 pub(crate) mod api;
+pub(crate) mod app;
 pub(crate) mod client;
 pub(crate) mod compare;
-mod dialect;
+pub(crate) mod dialect;
 pub(crate) mod kept;
 pub(crate) mod refusal;
 pub(crate) mod scopes;
+pub(crate) mod sign_in;
 pub(crate) mod token;
 
-use evidence_bundle::document::{RateLimitRecord, Warning};
+use evidence_bundle::document::{AppIdentity, RateLimitRecord, Warning};
 
 use self::api::Api;
 use self::scopes::Scopes;
@@ -36,6 +38,8 @@ pub(super) struct Host {
     pub(super) token_kind: &'static str,
     /// Whether the token is that of an app's installation.
     pub(super) of_installation: bool,
+    /// The app and its installation, with `mode: app`.
+    pub(super) app: Option<AppIdentity>,
     /// The account that the token acts for, if the host names it.
     pub(super) user: Option<User>,
     /// The answer of the connection test, and its requests.

@@ -77,10 +77,15 @@ impl Token {
 
     /// `Authorization: token <value>`, marked sensitive so that no layer below prints it.
     pub(crate) fn header(&self) -> Option<HeaderValue> {
-        let mut header = HeaderValue::from_str(&format!("token {}", self.expose())).ok()?;
-        header.set_sensitive(true);
-        Some(header)
+        header(self.expose())
     }
+}
+
+/// The header that sends a token.
+pub(crate) fn header(token: &str) -> Option<HeaderValue> {
+    let mut header = HeaderValue::from_str(&format!("token {token}")).ok()?;
+    header.set_sensitive(true);
+    Some(header)
 }
 
 impl fmt::Debug for Token {

@@ -15,6 +15,7 @@ use self::codeowners::errors;
 use self::codeowners::places::PLACES;
 use super::account;
 use super::config::CodeHostConfig;
+use super::host::app::installation::{INSTALLATION, NAMED_INSTALLATION, TOKEN};
 use super::repositories;
 use super::repository;
 use super::topic::{Inspect, Topic};
@@ -45,6 +46,9 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(PLACES[0].directory, nothing),
     endpoint!(PLACES[2].directory, nothing),
     endpoint!(account::USER, nothing),
+    endpoint!(INSTALLATION, nothing),
+    endpoint!(NAMED_INSTALLATION, nothing),
+    endpoint!(TOKEN, nothing),
     endpoint!(security::VULNERABILITY_ALERTS, nothing),
 ];
 
@@ -63,7 +67,8 @@ pub(super) fn of_repositories(config: &CodeHostConfig) -> impl Iterator<Item = &
     required(config).filter(|topic| matches!(topic.inspect, Inspect::Repository(_)))
 }
 
-fn required(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
+/// The topics that the configuration requires.
+pub(super) fn required(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
     TOPICS.iter().copied().filter(|topic| config.collects(topic.kind))
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use evidence_bundle::document::Warning;
+use evidence_text::saturating_i64;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
@@ -20,6 +21,7 @@ use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
 use super::token::{TOKEN, TokenAnswer};
 use crate::env::Clock;
+use crate::jwt;
 use crate::source::google::names::NAME;
 use evidence_http::retry::{Class, http_date};
 use evidence_http::{
@@ -159,7 +161,7 @@ impl Access {
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
         // A token can be had for an assertion until it expires, so it is just as secret. Without its signature it is
         // worthless.
-        self.screen.learn([assertion.rsplit('.').next().unwrap_or(&assertion)]);
+        self.screen.learn([jwt::signature(&assertion)]);
         let url = self.account.token_uri.clone();
         let label = url.path().to_string();
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
@@ -201,7 +203,7 @@ impl Access {
         let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
         let token = Zeroizing::new(token.access_token);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
-        let usable = SignedDuration::from_secs(i64::try_from(usable).unwrap_or(i64::MAX));
+        let usable = SignedDuration::from_secs(saturating_i64(usable));
         let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
         let bad = || {
             RequestFailure::local(FailureKind::UnexpectedShape(

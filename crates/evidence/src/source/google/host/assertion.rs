@@ -3,24 +3,14 @@
 //!
 //! Pure except for the random blinding of the signature. It sends nothing and reads no clock.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::rand::SystemRandom;
-use ring::signature::RSA_PKCS1_SHA256;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::service_account::ServiceAccount;
+use crate::jwt;
 
 /// The lifetime of an assertion in seconds: the maximum that the provider accepts, and what its own clients use.
 const LIFETIME: i64 = 3_600;
-
-#[derive(Serialize)]
-struct Header<'a> {
-    alg: &'static str,
-    typ: &'static str,
-    kid: &'a str,
-}
 
 #[derive(Serialize)]
 struct Claims<'a> {
@@ -43,7 +33,6 @@ pub(crate) fn assertion(
     scopes: &str,
     now: i64,
 ) -> Result<Zeroizing<String>, String> {
-    let header = Header { alg: "RS256", typ: "JWT", kid: &account.key_id };
     let claims = Claims {
         iss: &account.email,
         scope: scopes,
@@ -52,24 +41,13 @@ pub(crate) fn assertion(
         exp: now.saturating_add(LIFETIME),
         sub: admin,
     };
-    let mut text = Zeroizing::new(format!("{}.{}", part(&header)?, part(&claims)?));
-    let mut signature = vec![0; account.key.public().modulus_len()];
-    account
-        .key
-        .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), text.as_bytes(), &mut signature)
-        .map_err(|_| "the service account's key cannot sign".to_string())?;
-    text.push('.');
-    text.push_str(&URL_SAFE_NO_PAD.encode(signature));
-    Ok(text)
-}
-
-fn part<T: Serialize>(value: &T) -> Result<String, String> {
-    let json = serde_json::to_vec(value).map_err(|error| error.to_string())?;
-    Ok(URL_SAFE_NO_PAD.encode(json))
+    jwt::signed(Some(&account.key_id), &claims, &account.key)
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 
     use super::*;

@@ -2,7 +2,7 @@
 //!
 //! Every scope ends in `readonly`.
 
-use evidence_rules::altcloud::{ADMINISTRATORS, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE};
 use evidence_rules::rule::Rule;
 
 /// A scope delegated to the service account.
@@ -69,9 +69,11 @@ impl OAuthScope {
     /// Whether `rule` needs the scope.
     fn serves(self, rule: &Rule) -> bool {
         match self {
-            OAuthScope::Users => [&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &INACTIVE_USERS].contains(&rule),
-            OAuthScope::Roles => *rule == ADMINISTRATORS,
-            OAuthScope::Reports => *rule == USER_LIFECYCLE_LOG,
+            OAuthScope::Users => {
+                [&TWO_STEP, &ADMIN_ROLES, &USER_ACTIVITY].iter().any(|kind| kind.serves(rule.code))
+            }
+            OAuthScope::Roles => ADMIN_ROLES.serves(rule.code),
+            OAuthScope::Reports => USER_LIFECYCLE.serves(rule.code),
         }
     }
 
@@ -94,6 +96,8 @@ pub(crate) fn names(scopes: &[OAuthScope]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+
     use super::*;
 
     #[test]

@@ -16,9 +16,10 @@ use crate::source::google::observe::{cloned, distinct, gap, merged, observation,
 use crate::source::google::topic::{Answers, FirstPart, Inspect, Topic, TopicPlan};
 use crate::source::google::users::Users;
 use evidence_http::{Call, ParseError};
+use evidence_rules::altcloud::OF_ADMIN_ROLES;
 use evidence_rules::altcloud::artifact::ADMIN_ROLES;
 use evidence_rules::altcloud::record::{AdminRoles, Administrator, Assignment, AssignmentRecord, Role, User};
-use evidence_rules::altcloud::{ADMINISTRATORS, administrators};
+use evidence_rules::rule::Settings;
 
 /// The display name of the listing of roles.
 const OF_ROLES: &str = "administrator roles";
@@ -28,7 +29,7 @@ const OF_ASSIGNMENTS: &str = "role assignments";
 
 /// The administrators.
 pub(crate) static TOPIC: Topic =
-    Topic { name: "administrator roles", rule: &ADMINISTRATORS, open: |host| open(host).boxed() };
+    Topic { name: "administrator roles", kind: &ADMIN_ROLES, open: |host| open(host).boxed() };
 
 /// The administrator roles.
 pub(crate) static ROLES: Paged<Role> = Paged {
@@ -115,7 +116,9 @@ impl Answers for FirstRoles {
         async move {
             let organization = host.config.organization().to_string();
             let (roles, assignments) = self.all(host).await;
-            let inspect: Inspect = Box::new(move |users| found(&organization, users, &roles, &assignments));
+            let settings = host.config.rule_settings.clone();
+            let inspect: Inspect =
+                Box::new(move |users| found(&organization, users, &roles, &assignments, &settings));
             inspect
         }
         .boxed()
@@ -153,6 +156,7 @@ pub(super) fn found(
     users: &Users,
     roles: &Listing<Role>,
     assignments: &Listing<Assignment>,
+    settings: &Settings,
 ) -> Vec<CollectionItem> {
     let read = roles.meta.as_ref().or(assignments.meta.as_ref()).map(|meta| {
         let record = admin_record(users, roles, assignments);
@@ -160,10 +164,12 @@ pub(super) fn found(
         let requests = [roles.requests.as_slice(), &assignments.requests, &users.requests()].concat();
         let observation = Observation { requests, ..observation(&ADMIN_ROLES, organization, seen) };
         let inspection = Inspection::from(observation);
-        CollectionItem::Inspected(match administrators::judge(&record) {
-            Some(verdict) => inspection.judged(&ADMINISTRATORS, organization, verdict),
-            None => inspection,
-        })
+        CollectionItem::Inspected(inspection.judged_by(
+            OF_ADMIN_ROLES,
+            &organization.into(),
+            &record,
+            settings,
+        ))
     });
     let of_roles = [gap(OF_ROLES, roles), gap(OF_ASSIGNMENTS, assignments)];
     let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
@@ -211,15 +217,15 @@ fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assi
 
 /// Users alone.
 pub(super) fn users_offline(users: &Users) -> Vec<CollectionItem> {
-    found(ORGANIZATION, users, &listing(Vec::new()), &listing(Vec::new()))
+    found(ORGANIZATION, users, &listing(Vec::new()), &listing(Vec::new()), &Settings::default())
 }
 
 pub(super) fn roles_offline(page: Page<Role>) -> Vec<CollectionItem> {
     let nobody = Users { parts: Vec::new() };
-    found(ORGANIZATION, &nobody, &listing(page.items), &listing(Vec::new()))
+    found(ORGANIZATION, &nobody, &listing(page.items), &listing(Vec::new()), &Settings::default())
 }
 
 pub(super) fn assignments_offline(page: Page<Assignment>) -> Vec<CollectionItem> {
     let nobody = Users { parts: Vec::new() };
-    found(ORGANIZATION, &nobody, &listing(Vec::new()), &listing(page.items))
+    found(ORGANIZATION, &nobody, &listing(Vec::new()), &listing(page.items), &Settings::default())
 }

@@ -18,10 +18,11 @@ use crate::source::google::names::NAME;
 use crate::source::google::observe::{distinct, gap, merged, observation, plan_gaps, unread};
 use crate::source::google::topic::{Answers, FirstPart, Inspect, Topic, TopicPlan};
 use evidence_http::{Call, ParseError, Subject};
+use evidence_rules::altcloud::OF_USER_LIFECYCLE;
 use evidence_rules::altcloud::artifact::USER_LIFECYCLE;
 use evidence_rules::altcloud::record::{Actor, AdminEvent, EventListing, Parameters, UserLifecycle};
-use evidence_rules::altcloud::{USER_LIFECYCLE_LOG, lifecycle};
 use evidence_rules::field::Field;
+use evidence_rules::rule::Settings;
 use evidence_rules::shape::{section, sections};
 use evidence_text::saturating_u64;
 
@@ -42,7 +43,7 @@ pub(super) const EVENTS: &[&str] = &[
 
 /// The log of account changes.
 pub(crate) static TOPIC: Topic =
-    Topic { name: "user lifecycle", rule: &USER_LIFECYCLE_LOG, open: |host| open(host).boxed() };
+    Topic { name: "user lifecycle", kind: &USER_LIFECYCLE, open: |host| open(host).boxed() };
 
 /// The log of administrators' actions, for one event.
 pub(crate) static ACTIVITIES: Paged<Activity> = Paged {
@@ -178,7 +179,8 @@ impl Answers for FirstEvents {
             let (organization, period) = (host.config.organization().to_string(), host.period);
             let events = EVENTS.iter().map(|event| async move { (*event, self.event(host, event).await) });
             let events = join_all(events).await;
-            let inspect: Inspect = Box::new(move |_| found(&organization, period, events));
+            let settings = host.config.rule_settings.clone();
+            let inspect: Inspect = Box::new(move |_| found(&organization, period, events, &settings));
             inspect
         }
         .boxed()
@@ -217,6 +219,7 @@ pub(super) fn found(
     organization: &str,
     period: Period,
     parts: Vec<(&'static str, Listing<Activity>)>,
+    settings: &Settings,
 ) -> Vec<CollectionItem> {
     let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
     let gaps = parts.iter().filter_map(|(name, listing)| gap(&events_of(name), listing)).collect();
@@ -227,10 +230,12 @@ pub(super) fn found(
         let seen = Seen::artifact(NAME, "user_lifecycle.json", &record, None, &meta);
         let observation = Observation { requests, ..observation(&USER_LIFECYCLE, organization, seen) };
         let inspection = Inspection::from(observation);
-        CollectionItem::Inspected(match lifecycle::judge(&record) {
-            Some(verdict) => inspection.judged(&USER_LIFECYCLE_LOG, organization, verdict),
-            None => inspection,
-        })
+        CollectionItem::Inspected(inspection.judged_by(
+            OF_USER_LIFECYCLE,
+            &organization.into(),
+            &record,
+            settings,
+        ))
     });
     let missing = missing.into_iter().map(|gap| unread(&USER_LIFECYCLE, organization, gap));
     read.into_iter().chain(missing).collect()
@@ -285,5 +290,5 @@ fn events_in(name: &'static str, activity: &Activity) -> Vec<AdminEvent> {
 
 pub(super) fn offline(page: Page<Activity>) -> Vec<CollectionItem> {
     let period = Period { start: Timestamp::UNIX_EPOCH, end: Timestamp::UNIX_EPOCH };
-    found(ORGANIZATION, period, vec![("CREATE_USER", alone::listing(page.items))])
+    found(ORGANIZATION, period, vec![("CREATE_USER", alone::listing(page.items))], &Settings::default())
 }

@@ -17,6 +17,7 @@ use super::users::{USERS, USERS_OF_DOMAIN};
 use crate::source::endpoint::{Endpoint, endpoint};
 use crate::source::{CollectionItem, Source as _};
 use evidence_rules::altcloud::record::User;
+use evidence_rules::rule::Settings;
 
 /// Every topic, in the order of the collection.
 static TOPICS: &[&Topic] = &[&two_step::TOPIC, &administrators::TOPIC, &lifecycle::TOPIC, &activity::TOPIC];
@@ -34,14 +35,14 @@ pub(super) static CALLS: &[Endpoint] = &[
 /// A page of users, which two topics judge.
 fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
     let users = alone::users(page);
-    let mut found = two_step::found(alone::ORGANIZATION, &users);
+    let mut found = two_step::found(alone::ORGANIZATION, &users, &Settings::default());
     found.extend(administrators::users_offline(&users));
     found
 }
 
 /// The topics that the configuration requires.
 pub(super) fn required(config: &AltCloudConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
-    TOPICS.iter().copied().filter(|topic| config.wants(topic.rule))
+    TOPICS.iter().copied().filter(|topic| config.collects(topic.kind))
 }
 
 #[cfg(test)]

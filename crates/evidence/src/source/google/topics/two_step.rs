@@ -10,14 +10,15 @@ use crate::source::google::names::NAME;
 use crate::source::google::observe::{cloned, gap, merged, observation, unread};
 use crate::source::google::topic::{Answers, Inspect, Topic};
 use crate::source::google::users::{Users, users_of};
+use evidence_rules::altcloud::OF_USERS;
 use evidence_rules::altcloud::artifact::TWO_STEP;
 use evidence_rules::altcloud::record::TwoStepVerification;
-use evidence_rules::altcloud::{TWO_STEP_VERIFICATION, two_step};
+use evidence_rules::rule::Settings;
 
 /// Two-step verification: the users answer it.
 pub(crate) static TOPIC: Topic = Topic {
     name: "two-step verification",
-    rule: &TWO_STEP_VERIFICATION,
+    kind: &TWO_STEP,
     open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
 };
 
@@ -26,13 +27,14 @@ struct OfUsers;
 impl Answers for OfUsers {
     fn read<'a>(&'a self, host: &'a Host) -> BoxFuture<'a, Inspect> {
         let organization = host.config.organization().to_string();
-        let inspect: Inspect = Box::new(move |users| found(&organization, users));
+        let settings = host.config.rule_settings.clone();
+        let inspect: Inspect = Box::new(move |users| found(&organization, users, &settings));
         std::future::ready(inspect).boxed()
     }
 }
 
 /// The users, the verdict on each listing, and the gaps.
-pub(super) fn found(organization: &str, users: &Users) -> Vec<CollectionItem> {
+pub(super) fn found(organization: &str, users: &Users, settings: &Settings) -> Vec<CollectionItem> {
     let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
     let inspection = meta.map(|meta| {
         let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
@@ -40,9 +42,11 @@ pub(super) fn found(organization: &str, users: &Users) -> Vec<CollectionItem> {
         let requests = users.requests();
         let read = Inspection::from(Observation { requests, ..observation(&TWO_STEP, organization, seen) });
         let judged = users.parts.iter().zip(&record.listings);
-        judged.fold(read, |read, ((whose, _), listing)| match two_step::judge(&record, listing) {
-            Some(verdict) => read.judged(&TWO_STEP_VERIFICATION, whose.name(), verdict),
-            None => read,
+        judged.fold(read, |read, ((whose, _), listing)| {
+            OF_USERS.iter().fold(read, |read, judge| match (judge.judge)(&record, listing, settings) {
+                Some(verdict) => read.judged(judge.rule, whose.name(), verdict),
+                None => read,
+            })
         })
     });
     let missing = users.parts.iter().flat_map(|(whose, listing)| {

@@ -27,11 +27,11 @@ use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
 use crate::source::{CollectionItem, Member, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, Meta, recorded};
+use evidence_rules::cloud::OF_TRAILS;
 use evidence_rules::cloud::artifact::AUDIT_TRAILS;
 use evidence_rules::cloud::record::{AuditTrailsRecord, NotRead, Trail};
-use evidence_rules::cloud::trail::integrity::{self, Integrity};
+use evidence_rules::cloud::trail::integrity::Integrity;
 use evidence_rules::cloud::trail::{AuditTrail, Criterion, TrailFacts};
-use evidence_rules::cloud::{AUDIT_TRAIL, TRAIL_INTEGRITY};
 use evidence_rules::rule::reason;
 use evidence_text::saturating_u64;
 
@@ -222,7 +222,6 @@ async fn inspect(
             break;
         }
     }
-    let number = account.number.as_str();
-    let inspection = Inspection::of(observations).judged(&AUDIT_TRAIL, number, facts.judge());
-    CollectionItem::Inspected(inspection.judged(&TRAIL_INTEGRITY, number, integrity::judge(&facts)))
+    let (number, settings) = (account.number.as_str().into(), &account.config.rule_settings);
+    CollectionItem::Inspected(Inspection::of(observations).judged_by(OF_TRAILS, &number, &facts, settings))
 }

@@ -8,7 +8,6 @@ pub(crate) mod places;
 mod reading;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -26,9 +25,9 @@ use crate::source::github::subject::{RepositoryName, example};
 use crate::source::github::topic::{Inspect, Look, Requests, Topic};
 use crate::source::{CollectionItem, Source as _};
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure, recorded};
-use evidence_rules::codehost::CODEOWNERS_DEFAULT_RULE;
 use evidence_rules::codehost::artifact::{CODEOWNERS, PROTECTION};
-use evidence_rules::rule::{Status, Verdict};
+use evidence_rules::codehost::{OF_OWNERS, default_owners};
+use evidence_rules::rule::{Settings, Verdict};
 
 /// The CODEOWNERS file.
 pub(crate) static TOPIC: Topic = Topic {
@@ -52,7 +51,7 @@ fn inspect<'a>(host: &'a Host, look: Look<'a>) -> BoxFuture<'a, Inspection> {
 
 async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     let Look { repository, details, .. } = look;
-    let target = repository.target();
+    let (target, settings) = (repository.target(), &host.config.rule_settings);
     let (mut reading, requests) = recorded(Box::pin(read(&host.api(), target))).await;
     reading.observation.requests = requests;
     if matches!(reading.found, FoundFile::NotFound) && is_unseen(host, repository, details).await {
@@ -65,21 +64,19 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     }
     let path = match &reading.found {
         FoundFile::File { path, .. } if host.config.codeowners_errors => path.clone(),
-        _ => return reading.judged(target, &HashSet::new()),
+        _ => return reading.judged(target, HashSet::new(), settings),
     };
-    let judged = reading.clone().judged(target, &HashSet::new());
-    let passes = judged.judgements.iter().all(|judgement| judgement.verdict.status == Status::Pass);
-    if !passes {
+    let judged = reading.clone().judged(target, HashSet::new(), settings);
+    if !default_owners::passes(&judged.judgements) {
         return judged;
     }
     let (observation, unknown) = with_requests(errors::ask(&host.api(), target, &path)).await;
     let mut inspection = match unknown {
-        Ok(unknown) => reading.judged(target, &unknown),
+        Ok(unknown) => reading.judged(target, unknown, settings),
         // Unknown owners could make a file pass that does not.
         Err(unread) => {
             let verdict = Verdict::unknown(unread.reason, unread.detail);
-            let subject = Arc::clone(&repository.subject);
-            Inspection::from(reading.observation).concluded(&CODEOWNERS_DEFAULT_RULE, subject, verdict)
+            Inspection::from(reading.observation).concluded_alike(OF_OWNERS, &repository.subject, &verdict)
         }
     };
     inspection.observations.push(observation);
@@ -198,7 +195,9 @@ pub(crate) fn offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
     let reading = reading::file_shown(example(), "CODEOWNERS", &file, &Meta::default());
     reading
-        .map(|reading| CollectionItem::Inspected(reading.judged(example(), &HashSet::new())))
+        .map(|reading| {
+            CollectionItem::Inspected(reading.judged(example(), HashSet::new(), &Settings::default()))
+        })
         .into_iter()
         .collect()
 }

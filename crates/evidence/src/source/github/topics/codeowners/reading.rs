@@ -13,11 +13,10 @@ use crate::source::github::host::refusal;
 use crate::source::github::names::NAME;
 use crate::source::github::subject::RepositoryName;
 use evidence_http::{Meta, RequestFailure};
-use evidence_rules::codehost as rules;
-use evidence_rules::codehost::artifact;
-use evidence_rules::codehost::codeowners::{self, CodeOwners};
+use evidence_rules::codehost::codeowners::{self, CodeOwners, OwnersFacts};
 use evidence_rules::codehost::record::CodeownersFile;
-use evidence_rules::rule::Verdict;
+use evidence_rules::codehost::{self as rules, OF_OWNERS, artifact};
+use evidence_rules::rule::{Settings, Verdict};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
 
@@ -63,19 +62,27 @@ impl CodeownersReading {
     }
 
     /// Judges the file without the owners that the host calls unknown.
-    pub(super) fn judged(self, target: RepositoryName<'_>, unknown: &HashSet<(usize, String)>) -> Inspection {
+    pub(super) fn judged(
+        self,
+        target: RepositoryName<'_>,
+        unknown: HashSet<(usize, String)>,
+        settings: &Settings,
+    ) -> Inspection {
         let CodeownersReading { observation, found } = self;
         let subject = Arc::clone(&observation.subject);
-        let verdict = match found {
+        let inspection = Inspection::from(observation);
+        match found {
             FoundFile::File { path, owners } => {
-                rules::default_owners::judge(&path, target.owner, owners, unknown)
+                let facts = OwnersFacts { path, organization: target.owner.to_string(), owners, unknown };
+                inspection.concluded_by(OF_OWNERS, &subject, &facts, settings)
             }
             FoundFile::Empty => {
-                Verdict::not_applicable(&rules::reason::EMPTY_REPOSITORY, "the repository is empty")
+                let empty = &rules::reason::EMPTY_REPOSITORY;
+                let verdict = Verdict::not_applicable(empty, "the repository is empty");
+                inspection.concluded_alike(OF_OWNERS, &subject, &verdict)
             }
-            FoundFile::NotFound | FoundFile::Unread => return Inspection::from(observation),
-        };
-        Inspection::from(observation).concluded(&rules::CODEOWNERS_DEFAULT_RULE, subject, verdict)
+            FoundFile::NotFound | FoundFile::Unread => inspection,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{FailureKind, Meta, Refused, RequestFailure};
 use evidence_rules::altcloud::record::{Assignment, Role, User};
 use evidence_rules::field::Field;
-use evidence_rules::rule::Status;
+use evidence_rules::rule::{Settings, Status};
 
 /// A listing with any combination of items and of a problem with the next page.
 fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listing<T> {
@@ -168,7 +168,11 @@ fn two_step_verification_of_the_whole_customer() {
     ];
     for (part, expected) in table {
         let case = format!("{part:?}");
-        assert_eq!(outline(&two_step::found("acme.example", &customer(part))), expected, "{case}");
+        assert_eq!(
+            outline(&two_step::found("acme.example", &customer(part), &Settings::default())),
+            expected,
+            "{case}"
+        );
     }
 }
 
@@ -186,7 +190,7 @@ fn each_domain_is_a_check_of_its_own() {
         ),
         ("c.example", listing(Vec::new(), 0, denied())),
     ]);
-    let found = two_step::found("acme.example", &users);
+    let found = two_step::found("acme.example", &users, &Settings::default());
     let expected = [
         FILE,
         "a.example pass ok",
@@ -212,14 +216,14 @@ fn each_domain_is_a_check_of_its_own() {
         "b.example fail two_step_not_enforced",
         "c.example not_verifiable permission_denied",
     ];
-    assert_eq!(outline(&two_step::found("acme.example", &users)), expected);
+    assert_eq!(outline(&two_step::found("acme.example", &users, &Settings::default())), expected);
 }
 
 #[test]
 fn a_user_on_two_pages_is_one_and_two_that_differ_are_two() {
     let items = [user(1, true), user(1, true), user(2, true), user(2, false), json!({}), json!({})];
     let users = customer(listing(users_of(&items), 3, None));
-    let found = two_step::found("acme.example", &users);
+    let found = two_step::found("acme.example", &users, &Settings::default());
     assert_eq!(content(&found)["users"].as_array().unwrap().len(), 5, "what has no name is not the same");
     assert_eq!(outline(&found)[1], "acme.example fail two_step_not_enforced");
 }
@@ -252,7 +256,7 @@ fn administrators_with_everything_and_without_each_part() {
         ),
     ];
     for (users, roles, assignments, expected) in table {
-        let found = administrators::found("acme.example", &users, &roles, &assignments);
+        let found = administrators::found("acme.example", &users, &roles, &assignments, &Settings::default());
         assert_eq!(outline(&found), expected, "{roles:?} {assignments:?}");
     }
 }
@@ -267,7 +271,8 @@ fn of_two_users_with_one_number_the_inactive_one_is_the_assignee() {
     suspended["suspended"] = json!(true);
     for items in [[user(0, true), suspended.clone()], [suspended.clone(), user(0, true)]] {
         let users = customer(listing(users_of(&items), 1, None));
-        let found = administrators::found("acme.example", &users, &roles(), &assignments());
+        let found =
+            administrators::found("acme.example", &users, &roles(), &assignments(), &Settings::default());
         assert_eq!(outline(&found)[1], "acme.example fail inactive_administrator");
     }
 }
@@ -320,7 +325,7 @@ fn the_log_keeps_what_was_asked_for_and_nothing_else() {
         "events": [{"name": "ASSIGN_ROLE", "parameters": [{"name": "ROLE_NAME", "value": "_SEED_ADMIN_ROLE"}]}],
     }]));
     let parts = vec![("SUSPEND_USER", listing(twice, 2, None)), ("ASSIGN_ROLE", listing(role, 1, None))];
-    let found = lifecycle::found("acme.example", period(), parts);
+    let found = lifecycle::found("acme.example", period(), parts, &Settings::default());
     assert_eq!(outline(&found), ["user_lifecycle.json", "acme.example not_applicable information"]);
     let expected = json!({
         "startTime": "2026-05-25T00:00:00Z",
@@ -348,8 +353,12 @@ fn events_of_one_activity_that_are_alike_are_all_kept() {
     let activity = json!({"id": id, "events": [event.clone(), event]});
     for times in 1..=3 {
         let items = activities(&json!(vec![activity.clone(); times]));
-        let found =
-            lifecycle::found("acme.example", period(), vec![("ASSIGN_ROLE", listing(items, 1, None))]);
+        let found = lifecycle::found(
+            "acme.example",
+            period(),
+            vec![("ASSIGN_ROLE", listing(items, 1, None))],
+            &Settings::default(),
+        );
         let record = content(&found);
         assert_eq!(record["events"].as_array().unwrap().len(), 2, "the activity came {times} times");
         assert_eq!(record["eventNames"][0]["events"], 2);
@@ -363,12 +372,17 @@ fn a_log_that_is_missing_in_part_does_not_pass() {
     };
     let mut one_missing = parts(|| None, 1);
     one_missing[3].1 = listing(Vec::new(), 0, failed());
-    let found = lifecycle::found("acme.example", period(), one_missing);
+    let found = lifecycle::found("acme.example", period(), one_missing, &Settings::default());
     assert_eq!(outline(&found), ["user_lifecycle.json", "error", "acme.example not_verifiable host_error"]);
 
-    let found = lifecycle::found("acme.example", period(), parts(|| not_delegated(OAuthScope::Reports), 0));
+    let found = lifecycle::found(
+        "acme.example",
+        period(),
+        parts(|| not_delegated(OAuthScope::Reports), 0),
+        &Settings::default(),
+    );
     assert_eq!(outline(&found), ["acme.example not_verifiable permission_denied"], "told once");
-    let found = lifecycle::found("acme.example", period(), parts(denied, 0));
+    let found = lifecycle::found("acme.example", period(), parts(denied, 0), &Settings::default());
     assert_eq!(outline(&found).len(), 1, "one refusal of all of them is one thing to say");
     let CollectionItem::Inspected(inspection) = &found[0] else { panic!("{found:?}") };
     let Seen::Denied { detail, .. } = &inspection.observations[0].seen else { panic!() };
