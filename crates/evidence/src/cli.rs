@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod trust;
+mod fleet;
 mod read;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evidence_view::history::Day;
 
+pub use self::fleet::FleetArgs;
 pub use self::read::{
     CheckFilterArgs, FailOn, RejudgeArgs, ReportArgs, ShowArgs, ShowFormat, StatusName, VerifyArgs,
 };
@@ -37,6 +39,8 @@ pub struct Cli {
 pub enum Command {
     /// Collect evidence from every configured source into one signed bundle.
     Collect(CollectArgs),
+    /// Collect many organizations with one configuration, and list what became of each.
+    Fleet(FleetArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
     /// Verify a bundle, then print its results.
@@ -226,6 +230,9 @@ pub struct DiffArgs {
     /// End with exit code 8 if there is such a check; may be repeated.
     #[arg(long, value_enum, value_name = "CLASS")]
     pub fail_on: Vec<DiffersOn>,
+    /// Compare as if there were no waivers, and count every regression.
+    #[arg(long)]
+    pub ignore_waivers: bool,
 }
 
 /// How differences are printed.
@@ -240,7 +247,7 @@ pub enum DiffFormat {
 /// What `--fail-on` of `diff` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DiffersOn {
-    /// A check passed and fails
+    /// A check passed and fails without a waiver
     Regression,
     /// A check can no longer be verified
     LostSight,
@@ -274,6 +281,9 @@ pub struct HistoryArgs {
     /// Also write period.html, days.csv, failures.csv, population.csv, events.csv and inputs.csv into this folder.
     #[arg(short, long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
+    /// Show the failures as if there were no waivers.
+    #[arg(long)]
+    pub ignore_waivers: bool,
 }
 
 /// A day on the command line.

@@ -12,10 +12,15 @@ use evidence_view::{CheckSink, ControlHead, each_check};
 
 use super::begin::{ORIGIN, Origin, mark};
 use crate::documents::{Documents, unknown, whole};
+use crate::shared::Shared;
 
 /// `derived/criteria.csv`
-pub(crate) fn criteria(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let origin = Origin::of(documents)?;
+pub(crate) fn criteria(
+    documents: &dyn Documents,
+    shared: &mut Shared,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let origin = Origin::of(documents, shared)?;
     let scope: ScopeRecord = whole(documents, SCOPE)?;
     let mut criteria = Criteria { scope: &scope, rules: BTreeMap::new() };
     criteria.rules.extend(scope.criteria_without_evidence.iter().map(|id| (id.clone(), Vec::new())));
@@ -23,7 +28,7 @@ pub(crate) fn criteria(documents: &dyn Documents, out: &mut dyn Write) -> io::Re
         true => Ok(()),
         false => Err(unknown(NORMALIZED)),
     })?;
-    mark(documents, &[NORMALIZED, SCOPE, MANIFEST], out)?;
+    mark(documents, shared, &[NORMALIZED, SCOPE, MANIFEST], out)?;
     let mut table = Table::with::<3, CriterionRow<'_>>(out, &ORIGIN)?;
     for (id, rules) in &criteria.rules {
         table.row_with(&CriterionRow(id, rules), &origin.cells())?;

@@ -17,7 +17,7 @@ mod root_account;
 use self::audit_trails::{listing, selectors, status};
 use super::accounts;
 use super::config::CloudConfig;
-use super::host::sts;
+use super::host::{metadata, sts};
 use super::topic::Topic;
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
@@ -45,6 +45,10 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(account_summary::GET_ACCOUNT_SUMMARY.call, password_policy::summary_offline),
     endpoint!(regions::DESCRIBE_REGIONS.call, nothing),
     endpoint!(accounts::LIST_ACCOUNTS.call, nothing),
+    endpoint!(sts::ASSUME_ROLE_WITH_WEB_IDENTITY.call, nothing),
+    endpoint!(metadata::SESSION, nothing),
+    endpoint!(metadata::ROLE, nothing),
+    endpoint!(metadata::CREDENTIALS, nothing),
     endpoint!(credential_report::GENERATE_CREDENTIAL_REPORT.call, nothing),
     endpoint!(credential_report::GET_CREDENTIAL_REPORT.call, credential_report::offline),
     endpoint!(disk_encryption::GET_EBS_ENCRYPTION_BY_DEFAULT.call, disk_encryption::offline),
