@@ -4,17 +4,20 @@
 //! exception: it is served unchanged, and knows no bundle of the platform. Templates escape everything they print. A
 //! page shows what the service returns to its principal, and decides nothing.
 
+pub mod administration;
 pub mod artifacts;
 mod axis;
 pub mod bundle;
 pub mod checks;
 pub mod compare;
 pub mod cookie;
+mod filter;
 pub mod integrity;
 mod page;
 mod picture;
 pub mod problem;
 mod query;
+pub mod raw;
 pub mod report;
 pub mod sign_in;
 mod state;

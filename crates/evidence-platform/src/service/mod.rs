@@ -24,6 +24,7 @@ mod sweep;
 mod trust;
 mod upload;
 mod viewer;
+mod webhooks;
 
 pub use admin::NewKey;
 pub use attempts::Attempt;
@@ -40,3 +41,4 @@ pub use sweep::Swept;
 pub use trust::{Changed, Window};
 pub use upload::{NewUpload, Stored, Verification, check_tags};
 pub use viewer::{PageShare, Viewer};
+pub use webhooks::NewWebhook;

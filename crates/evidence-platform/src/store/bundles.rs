@@ -60,7 +60,7 @@ impl Position {
     }
 }
 
-const COLUMNS: &str = "id, sha256, size_bytes, collected_at, uploaded_at, uploaded_by, facts, tags, \
+pub(super) const COLUMNS: &str = "id, sha256, size_bytes, collected_at, uploaded_at, uploaded_by, facts, tags, \
                        retention_until, legal_hold";
 
 impl Store {
@@ -183,7 +183,11 @@ impl Transaction {
         .bind(i64::from(new.legal_hold))
         .execute(self.connection())
         .await?;
-        Ok(done.rows_affected() == 1)
+        let added = done.rows_affected() == 1;
+        if added {
+            self.add_terms(organization, new).await?;
+        }
+        Ok(added)
     }
 
     /// The digest of the organization's bundle with this id.
@@ -254,7 +258,11 @@ impl Transaction {
         .bind(now.0)
         .execute(self.connection())
         .await?;
-        Ok(done.rows_affected() == 1)
+        let deleted = done.rows_affected() == 1;
+        if deleted {
+            self.remove_terms(organization, id).await?;
+        }
+        Ok(deleted)
     }
 }
 
@@ -262,7 +270,7 @@ fn digest(row: &AnyRow) -> Result<BlobDigest, Error> {
     BlobDigest::parse(&text(row, "sha256")?).ok_or_else(|| corrupt("a bundle's digest is damaged"))
 }
 
-fn read(row: &AnyRow) -> Result<BundleRow, Error> {
+pub(super) fn read(row: &AnyRow) -> Result<BundleRow, Error> {
     let overview = serde_json::from_str(&text(row, "facts")?);
     let tags = serde_json::from_str(&text(row, "tags")?);
     Ok(BundleRow {
