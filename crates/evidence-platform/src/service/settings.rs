@@ -6,6 +6,9 @@ use evidence_bundle::TrustRoot;
 
 use crate::spool::UploadLimits;
 
+/// The longest retention, a hundred years.
+pub(super) const RETENTION_DAYS: u32 = 36_500;
+
 /// The settings that the operator chooses.
 #[derive(Debug, Clone)]
 pub struct Settings {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::admin::{Actor, check_label};
 use super::operator::actor;
+use super::window::Window;
 use super::{Operator, RequestId, Service};
 use crate::error::Error;
 use crate::id::OrganizationId;
@@ -15,15 +16,6 @@ use crate::principal::Principal;
 use crate::role::Capability;
 use crate::store::{Action, BundleRow, Outcome, TrustedKeyRow};
 use crate::time::Time;
-
-/// When a key counts, by the time of receipt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
-    /// The first time.
-    pub from: Option<Time>,
-    /// The last second.
-    pub until: Option<Time>,
-}
 
 /// A key whose dates changed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
 
+use super::settings::RETENTION_DAYS;
 use super::shares::Share;
 use super::{RequestId, Service, webhooks};
 use crate::cancel::{self, CancelToken};
@@ -62,8 +63,6 @@ pub struct Verification {
 
 /// The most tags of one bundle.
 const TAGS: usize = 32;
-/// The longest retention, a hundred years.
-pub(super) const RETENTION_DAYS: u32 = 36_500;
 
 /// After this time a removal without an outcome belongs to a process that no longer runs.
 const REMOVAL_SECONDS: u64 = 300;
