@@ -127,7 +127,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         min_retention_days: serve.min_retention_days,
         uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
-        readers: serve.max_verifications.map_or(defaults.readers, |most| saturating_usize(most)),
+        readers: serve.max_verifications.map_or(defaults.readers, saturating_usize),
         require_judgement: serve.require_judgement,
         private_webhooks: serve.private_webhooks,
         revoked: revoked(serve.revoked_keys.as_deref())?,
