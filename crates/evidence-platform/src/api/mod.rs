@@ -9,6 +9,7 @@ pub mod bundles;
 pub mod filter;
 pub mod input;
 pub mod openapi;
+pub mod period;
 pub mod problem;
 pub mod routes;
 pub mod status;

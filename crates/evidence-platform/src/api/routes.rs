@@ -14,10 +14,10 @@ use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
 use super::problem::ProblemKind;
-use super::{App, administration, bundles, status, system};
+use super::{App, administration, bundles, period as periods, status, system};
 use crate::pages::{
-    administration as people, artifacts, bundle, checks, compare, integrity, raw, report, sign_in, style,
-    timeline, verifier,
+    administration as people, artifacts, bundle, checks, compare, integrity, period, raw, report, sign_in,
+    style, timeline, verifier,
 };
 use crate::role::Capability;
 
@@ -150,6 +150,7 @@ pub fn table() -> Vec<Route> {
         Route::of::<bundles::__path_list, _, _>(Needs(Read), LIST, bundles::list),
         Route::of::<bundles::__path_get, _, _>(Needs(Read), ONE, bundles::get),
         Route::of::<bundles::__path_download, _, _>(Needs(Read), ONE, bundles::download),
+        Route::of::<periods::__path_period, _, _>(Needs(Read), LIST, periods::period),
         Route::of::<admin::__path_set_legal_hold, _, _>(Needs(Administer), HOLD, admin::set_legal_hold),
         Route::of::<admin::__path_extend_retention, _, _>(Needs(Administer), RETAIN, admin::extend_retention),
         Route::of::<admin::__path_delete_bundle, _, _>(Needs(Administer), DELETE, admin::delete_bundle),
@@ -204,6 +205,8 @@ pub fn table() -> Vec<Route> {
         Route::plain("/audit-log.jsonl", Page(Administer), &[], admin::export_audit_log),
         Route::plain("/bundles/{bundle_id}/raw/{*path}", Page(Read), INSIDE, raw::raw),
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
+        Route::plain("/period", Page(Read), LIST, period::period),
+        Route::plain("/period/control", Page(Read), LIST, period::control),
         Route::plain("/integrity", Page(Read), &[], integrity::integrity),
     ]
 }

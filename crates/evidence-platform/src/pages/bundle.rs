@@ -11,6 +11,7 @@ use evidence_bundle::{Status, by_hand};
 use evidence_view::{Results, sanitized};
 use http::StatusCode;
 
+use super::accepted::{Accepted, ResultsAndWaivers};
 use super::page::{Frame, page};
 use super::query::address;
 use super::state::ControlState;
@@ -73,6 +74,8 @@ struct Signer {
 enum Contents {
     Intact {
         results: Box<Results>,
+        /// The waivers, if the run had a file of waivers.
+        accepted: Option<Accepted>,
         nothing_missing: bool,
     },
     Damaged {
@@ -97,11 +100,12 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
     let trusted = trusted.into_iter().find(|key| key.key_id == bundle.overview.key_id);
     let viewer = app.service.viewer(&principal).await?;
     let mut verified = app.service.clock().now();
-    let contents = match viewer.rows(&principal, &bundle, Results::default()).await {
-        Ok((results, at)) => {
+    let contents = match viewer.rows(&principal, &bundle, ResultsAndWaivers::default()).await {
+        Ok((ResultsAndWaivers { results, waivers }, at)) => {
             verified = at;
             Contents::Intact {
                 nothing_missing: results.nothing_missing(&bundle.overview),
+                accepted: Accepted::of(waivers),
                 results: Box::new(results),
             }
         }

@@ -4,6 +4,7 @@
 //! exception: it is served unchanged, and knows no bundle of the platform. Templates escape everything they print. A
 //! page shows what the service returns to its principal, and decides nothing.
 
+mod accepted;
 pub mod administration;
 pub mod artifacts;
 mod axis;
@@ -14,6 +15,7 @@ pub mod cookie;
 mod filter;
 pub mod integrity;
 mod page;
+pub mod period;
 mod picture;
 pub mod problem;
 mod query;

@@ -9,6 +9,7 @@ mod fleet;
 mod history;
 mod init;
 mod keygen;
+mod markdown;
 mod next;
 mod notify;
 mod print;
