@@ -3,17 +3,19 @@
 //! Pure functions over what was read. What was not read neither passes nor fails.
 
 pub mod administrators;
+mod judge;
 pub mod lifecycle;
 pub mod record;
 pub mod two_step;
 mod words;
 
 pub use self::administrators::ADMINISTRATORS;
+pub use self::judge::ListingJudge;
 pub use self::lifecycle::USER_LIFECYCLE_LOG;
 pub use self::two_step::TWO_STEP_VERIFICATION;
 
-use self::record::{AdminRoles, TwoStepVerification, UserLifecycle, UserListing};
-use crate::rule::{Judge, Rule, Settings, Verdict};
+use self::record::{AdminRoles, UserLifecycle};
+use crate::rule::Judge;
 use crate::source_rules::SourceRules;
 
 /// The rules and reasons of this source.
@@ -23,15 +25,6 @@ pub static RULES: SourceRules = SourceRules {
     rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG],
     reasons: &[],
 };
-
-/// A rule over the users of a listing.
-#[derive(Debug)]
-pub struct ListingJudge {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// Its verdict on the users of one listing; `None` if a part was not read, which has its own observation.
-    pub judge: fn(&TwoStepVerification, &UserListing, &Settings) -> Option<Verdict>,
-}
 
 /// The rules over the users.
 pub static OF_USERS: &[&ListingJudge] = &[&two_step::JUDGE];

@@ -3,7 +3,7 @@
 use evidence_bundle::document::Category::{Improvement, Misconfigured, Partial};
 use evidence_bundle::document::Severity::{Critical, High, Medium};
 
-use super::ListingJudge;
+use super::judge::ListingJudge;
 use super::words::{NAMED, counted, named};
 use crate::altcloud::record::{TwoStepVerification, User, UserListing};
 use crate::field::Field;

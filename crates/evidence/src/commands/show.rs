@@ -9,7 +9,6 @@ mod row;
 mod table;
 mod text;
 
-pub(super) use self::markdown::plain;
 pub(super) use self::row::Shown;
 
 use std::collections::HashSet;

@@ -4,7 +4,7 @@ use evidence_text::{Safe, safe};
 use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Outcome, WaiverChange, WaiverTerms};
 use evidence_view::words;
 
-use super::super::show::plain;
+use super::super::markdown::plain;
 
 pub(super) fn text(diff: &Diff) -> String {
     let Diff { from, to, context, renamed, checks, waivers, artifacts, controls, .. } = diff;

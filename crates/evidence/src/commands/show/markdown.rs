@@ -11,11 +11,9 @@ use evidence_view::{scope, words};
 use tempfile::SpooledTempFile;
 
 use super::super::diff::markdown as diff;
+use super::super::markdown::plain;
 use super::row::{Control, Row, Shown, Summary, spooled};
 use crate::finding::{Finding, WorstFirst};
-
-/// Characters that Markdown or a wiki would read as markup.
-const MARKUP: &str = "\\`*_[]<>|#~&!";
 
 /// The rows of the table of checks.
 pub(super) struct Table(SpooledTempFile);
@@ -184,18 +182,6 @@ fn link(text: &'static str, page: &str) -> Safe {
     if page.bytes().all(is_plain) { safe!("[{text}]({})", Safe::of(page); text) } else { plain(page) }
 }
 
-/// Text escaped to render literally, on one line.
-pub(in crate::commands) fn plain(text: &str) -> Safe {
-    let mut plain = String::new();
-    for character in Safe::cut(text).as_str().chars() {
-        if MARKUP.contains(character) {
-            plain.push('\\');
-        }
-        plain.push(character);
-    }
-    Safe::of(&plain)
-}
-
 fn put(out: &mut dyn Write, text: &Safe) -> io::Result<()> {
     out.write_all(text.as_str().as_bytes())
 }
@@ -205,9 +191,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_markup() {
+    fn no_address_ends_a_link() {
         assert_eq!(link("open", "https://h/a_b?c=d#e").as_str(), "[open](https://h/a_b?c=d#e)");
         assert_eq!(link("open", "https://h/a) [x](y").as_str(), "https://h/a) \\[x\\](y");
-        assert_eq!(plain("a|b <img> `x` [y](z)\n").as_str(), "a\\|b \\<img\\> \\`x\\` \\[y\\](z)\\\\u{a}");
     }
 }
