@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::budgets::Budgets;
 use super::cache::Cache;
 use super::call::Reading;
 use super::circuit::{Circuit, Circuits, GivenUp, TryBudget};
@@ -42,7 +43,7 @@ pub struct Client {
     dialect: Arc<dyn Dialect>,
     credential: Arc<dyn Credential>,
     settings: ClientSettings,
-    gate: Gate,
+    gate: Arc<Gate>,
     pub(super) clock: Clock,
     watch: Arc<dyn Watch>,
     pub(super) counts: Arc<RequestCounts>,
@@ -75,9 +76,16 @@ impl Client {
         watch: Arc<dyn Watch>,
     ) -> Result<Client, String> {
         let http = Arc::new(Mutex::new(settings.build()?));
-        let gate = Gate::new(&settings);
+        let gate = Arc::new(Gate::new(&settings));
         let (counts, circuits) = (Arc::default(), Arc::default());
         Ok(Client { http, dialect, credential, settings, gate, clock, watch, counts, circuits, cache: None })
+    }
+
+    /// Lets the client wait together with every other client that uses this credential, which `credential` names.
+    #[must_use]
+    pub fn sharing(mut self, budgets: &Budgets, credential: &str) -> Client {
+        self.gate = budgets.gate(credential, &self.settings);
+        self
     }
 
     /// A client of another host of the same provider, or with another credential: it shares settings, counts and
@@ -88,7 +96,7 @@ impl Client {
             dialect,
             credential,
             settings: self.settings.clone(),
-            gate: Gate::new(&self.settings),
+            gate: Arc::new(Gate::new(&self.settings)),
             clock: self.clock.clone(),
             watch: Arc::clone(&self.watch),
             counts: Arc::clone(&self.counts),

@@ -12,6 +12,7 @@
 //! prints, shows a credential, or reads more of a body than the caller allows. Only an [`UploadClient`] sends something for
 //! the host to keep, and a source has none.
 
+mod budgets;
 pub mod cache;
 pub mod call;
 mod circuit;
@@ -41,6 +42,7 @@ mod upload_client;
 mod watch;
 mod words;
 
+pub use budgets::Budgets;
 pub use call::{AskedAbout, Call, Keeping, Subject};
 pub use circuit::GivenUp;
 pub use client::Client;

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod trust;
+mod fleet;
 mod read;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evidence_view::history::Day;
 
+pub use self::fleet::FleetArgs;
 pub use self::read::{
     CheckFilterArgs, FailOn, RejudgeArgs, ReportArgs, ShowArgs, ShowFormat, StatusName, VerifyArgs,
 };
@@ -36,6 +38,8 @@ pub struct Cli {
 pub enum Command {
     /// Collect evidence from every configured source into one signed bundle.
     Collect(CollectArgs),
+    /// Collect many organizations with one configuration, and list what became of each.
+    Fleet(FleetArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
     /// Verify a bundle, then print its results.

@@ -90,6 +90,11 @@ impl Env {
         Env { fixed_time: Some(seconds), ..self }
     }
 
+    /// Returns the environment for a run that begins now. Secrets are not read again.
+    pub fn starting_now(self) -> Env {
+        Env { started: self.clock.now(), ..self }
+    }
+
     /// When the run began, or the fixed time: every window and age counts from it, because it is in the signed record.
     pub fn started(&self) -> Timestamp {
         self.fixed_time.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or(self.started)

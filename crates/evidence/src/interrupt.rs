@@ -47,7 +47,7 @@ impl Interrupt {
 
     fn raise(&self, exit: Exit) {
         self.0.code.store(exit.code(), Ordering::SeqCst);
-        self.0.came.notify_one();
+        self.0.came.notify_waiters();
     }
 
     /// The signal that arrived, if any.
@@ -62,10 +62,12 @@ impl Interrupt {
     /// Waits for a signal.
     pub async fn wait(&self) -> Exit {
         loop {
+            // Before the look, so that no signal comes between the two.
+            let came = self.0.came.notified();
             if let Some(exit) = self.raised() {
                 return exit;
             }
-            self.0.came.notified().await;
+            came.await;
         }
     }
 

@@ -21,6 +21,7 @@ pub mod error;
 pub mod evaluate;
 pub mod exit;
 pub mod finding;
+pub mod fleet;
 pub mod forecast;
 pub mod hint;
 pub mod interrupt;

@@ -26,11 +26,12 @@ pub struct Example {
 /// The commands that trust keys.
 const TRUSTING: &[&str] =
     &["verify", "show", "report", "sample", "diff", "history", "rejudge", "waivers", "upload"];
-const COLLECT: &[&str] = &["collect"];
-const SENDING: &[&str] = &["collect", "upload"];
+const COLLECT: &[&str] = &["collect", "fleet"];
+const SENDING: &[&str] = &["collect", "fleet", "upload"];
 /// Every command.
 pub const EVERY: &[&str] = &[
     "collect",
+    "fleet",
     "verify",
     "show",
     "report",
@@ -136,12 +137,12 @@ pub const VARIABLES: &[Entry] = &[
 pub const FILES: &[Entry] = &[
     Entry {
         name: "./evidence.yaml",
-        commands: &["collect", "waivers", "upload", "init"],
+        commands: &["collect", "fleet", "waivers", "upload", "init"],
         text: "The configuration, if `--config` names no other. `upload` reads only its section `upload`.",
     },
     Entry {
         name: "./evidence-signing-key.pem",
-        commands: &["collect", "init", "keygen"],
+        commands: &["collect", "fleet", "init", "keygen"],
         text: "The private signing key, as `init` and `keygen` name it; the configuration can name another.",
     },
     Entry {
@@ -150,8 +151,13 @@ pub const FILES: &[Entry] = &[
         text: "The public key. Give it to those who verify your bundles through a separate channel.",
     },
     Entry {
+        name: "./evidence-fleet/",
+        commands: &["fleet"],
+        text: "A folder for each organization and `fleet.json`, if `--output` names no other directory.",
+    },
+    Entry {
         name: "./evidence-bundles/",
-        commands: COLLECT,
+        commands: &["collect"],
         text: "The bundles, if `--output` names no other directory.",
     },
     Entry {
@@ -196,6 +202,20 @@ pub fn examples(command: &str) -> &'static [Example] {
                     ),
                     example("Collect and upload, as a scheduled job.", "evidence collect --quiet --upload"),
                     example("Resume a run that was interrupted.", "evidence collect --resume"),
+                ]
+            }
+        }
+        "fleet" => {
+            const {
+                &[
+                    example(
+                        "Collect three organizations.",
+                        "evidence fleet --config fleet.yaml --orgs acme,acme-labs,acme-legacy",
+                    ),
+                    example(
+                        "Collect the second of four parts of all organizations that the app is installed for.",
+                        "evidence fleet --config fleet.yaml --shard 2/4 --workers 8",
+                    ),
                 ]
             }
         }
@@ -352,6 +372,17 @@ pub fn examples(command: &str) -> &'static [Example] {
 pub fn exits(command: &str) -> Vec<Exit> {
     let only: &[Exit] = match command {
         "" | "collect" => &Exit::ALL,
+        "fleet" => &[
+            Exit::Success,
+            Exit::Configuration,
+            Exit::Connection,
+            Exit::Collection,
+            Exit::Policy,
+            Exit::Bundle,
+            Exit::Upload,
+            Exit::Interrupted,
+            Exit::Terminated,
+        ],
         "show" | "diff" => &[Exit::Success, Exit::Configuration, Exit::NotVerified, Exit::Differs],
         "verify" | "report" | "sample" | "history" | "rejudge" | "waivers" => {
             &[Exit::Success, Exit::Configuration, Exit::NotVerified]

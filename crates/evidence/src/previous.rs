@@ -43,15 +43,18 @@ impl Series<'_> {
     ///
     /// By a clock that was set back, the newest can be newer than the bundle that names it. That is how a reader notices.
     pub(crate) fn newest(&self) -> Option<PreviousBundle> {
+        let (path, bundle) = self.newest_bundle()?;
+        let checksums_sha256 = hex::encode(bundle.checksums_sha256);
+        let record = Previous { bundle_id: bundle.manifest.bundle_id, checksums_sha256 };
+        Some(PreviousBundle { path, record })
+    }
+
+    /// The same bundle, with what was verified.
+    pub(crate) fn newest_bundle(&self) -> Option<(PathBuf, VerifiedBundle)> {
         let before = |head: &ManifestHead| self.fixed_time.is_none_or(|time| head.created_at < time);
         let mut others = self.candidates()?.into_iter().filter(|(head, _)| before(head));
         // What a head says is signed only if the rest of the bundle verifies too.
-        others.find_map(|(_, path)| {
-            let bundle = self.verified(&path)?;
-            let checksums_sha256 = hex::encode(bundle.checksums_sha256);
-            let record = Previous { bundle_id: bundle.manifest.bundle_id, checksums_sha256 };
-            Some(PreviousBundle { path, record })
-        })
+        others.find_map(|(_, path)| Some((self.verified(&path)?, path))).map(|(bundle, path)| (path, bundle))
     }
 
     /// Every bundle of the series that verifies, the newest first.

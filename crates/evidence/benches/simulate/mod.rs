@@ -109,6 +109,7 @@ impl Simulation {
             dry_run: false,
             resume: false,
             cache_secret: Arc::default(),
+            budgets: evidence_http::Budgets::default(),
         };
         let directory = tempfile::tempdir().map_err(text)?;
         let mut spool = Spool::new(directory.path()).map_err(text)?;

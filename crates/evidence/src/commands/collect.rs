@@ -32,7 +32,7 @@ use crate::signing::{self, LoadedKey};
 use crate::source::{ConnectError, ConnectErrorKind, RunContext, Session};
 use crate::spool::Spool;
 use crate::waivers::{self, Accepted, Gate, Waivers};
-use evidence_http::{Proxy, recorded};
+use evidence_http::{Budgets, Proxy, recorded};
 use evidence_screen::{self, Screen};
 use evidence_text::saturating_u64;
 
@@ -43,35 +43,54 @@ const OF_THE_RUN: [&str; 4] =
 /// The maximum number of reasons listed when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
 
+/// What a run shares with others beside it.
+pub(super) struct Beside<'a> {
+    /// Who is told of the run.
+    pub(super) reporter: Arc<dyn Reporter>,
+    /// Raised when the user stops all of them.
+    pub(super) interrupt: &'a Interrupt,
+    /// The limits of the credentials that they use.
+    pub(super) budgets: Budgets,
+    /// The organization, if the configuration is a template.
+    pub(super) organization: Option<&'a str>,
+}
+
 /// Runs the command.
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
+    let interrupt = Interrupt::watch().map_err(Error::System)?;
+    let budgets = Budgets::default();
+    let beside = Beside { reporter, interrupt: &interrupt, budgets, organization: None };
     let mut notifier = None;
-    let outcome = collect(args, env, arguments, &reporter, &mut notifier);
+    let outcome = collect(args, env, arguments, &beside, &mut notifier);
     if let Some(notifier) = notifier {
         let exit = outcome.as_ref().map_or_else(Error::exit, |exit| *exit);
-        notifier.send(exit, env, &*reporter);
+        notifier.send(exit, env, &*beside.reporter);
     }
     outcome
 }
 
-/// The run itself. Sets the notifier once the configuration is valid.
-fn collect(
+/// One run, from the configuration to the upload. Sets the notifier once the configuration is valid.
+pub(super) fn collect(
     args: &CollectArgs,
     env: &Env,
     arguments: &[String],
-    reporter: &Arc<dyn Reporter>,
+    beside: &Beside<'_>,
     notifier: &mut Option<Notifier>,
 ) -> Result<Exit, Error> {
     let started = env.started();
-    let reporter = Arc::clone(reporter);
+    let (reporter, interrupt) = (&beside.reporter, beside.interrupt);
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
     // 1. Validate the configuration, and everything else that can be checked before the first request.
     let env = &documents_env(args, env)?;
     let file = ConfigFile::new(args.config.as_deref(), &[]);
-    let config = Config::load(file, env).map_err(Error::Config)?;
+    let config = match beside.organization {
+        Some(organization) => Config::load_for(organization, file, env),
+        None => Config::load(file, env),
+    };
+    let config = config.map_err(Error::Config)?;
     *notifier = Notifier::of(&config, args.dry_run);
     let waivers = config.waivers.as_ref().map(|path| Waivers::load(path, config.framework, env));
     let waivers = waivers.transpose().map_err(Error::Config)?;
@@ -79,7 +98,7 @@ fn collect(
     reporter.event(Event::Source { path: &config.path, framework: config.framework, controls: &controls });
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let trust = trust::own(&signing.key.public_key(), &config.bundle.signing)?;
-    let upload = upload::intended(args, &config, env, &*reporter)?;
+    let upload = upload::intended(args, &config, env, &**reporter)?;
     check_resume(args, &config)?;
     let mut origins: Vec<Origin> = config.sources.iter().flat_map(|source| source.origins(env)).collect();
     file.check_origins(&origins).map_err(Error::Config)?;
@@ -109,16 +128,15 @@ fn collect(
 
     let surroundings = RunContext {
         env: env.clone(),
-        reporter: Arc::clone(&reporter),
+        reporter: Arc::clone(reporter),
         screen: Arc::clone(&screen),
         dry_run: args.dry_run,
         resume: args.resume,
         cache_secret: Arc::new(signing.cache_secret()),
+        budgets: beside.budgets.clone(),
     };
 
-    let interrupt = Interrupt::watch().map_err(Error::System)?;
-    let uploading =
-        upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
+    let uploading = upload::UploadContext { env, interrupt, screen: &screen, reporter };
     let ask_platform = |dry_run| match &upload {
         Some(target) => upload::check(target, &signing.key.public_key().key_id(), dry_run, &uploading),
         None => Ok(()),
@@ -126,7 +144,7 @@ fn collect(
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::System)?;
     if args.dry_run {
-        let outcome = runtime.block_on(interruptible(&interrupt, dry_run(&config, &surroundings)));
+        let outcome = runtime.block_on(interruptible(interrupt, dry_run(&config, &surroundings)));
         runtime.shutdown_background();
         let exit = outcome?;
         if let Some(waivers) = &waivers {
@@ -143,12 +161,12 @@ fn collect(
 
     // 2. Test the connections, and 3. collect the artifacts.
     let collecting = Cell::new(false);
-    let gathered = runtime.block_on(interruptible(&interrupt, async {
+    let gathered = runtime.block_on(interruptible(interrupt, async {
         let connected = connect(&config, &surroundings).await?;
         collecting.set(true);
         let organization = organization(&config, &connected);
         let gathered =
-            collection::gather(&connected, config.framework, &screen, &mut spool, env, &*reporter).await;
+            collection::gather(&connected, config.framework, &screen, &mut spool, env, &**reporter).await;
         Ok((gathered.map_err(failed)?, organization, connected))
     }));
     // Dropping the runtime would wait for a pending name resolution, even after Ctrl-C.
@@ -213,7 +231,7 @@ fn collect(
         reproducible: env.is_reproducible(),
         limit: config.bundle.max_size_bytes,
         detached_signature: config.bundle.detached_signature,
-        interrupt: &interrupt,
+        interrupt,
     };
     let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
         assemble::last(spool, &config, &collection, &manifest, created_at)
@@ -247,12 +265,12 @@ fn collect(
     });
     reporter.event(Event::Incomplete(&causes));
     let exit = match exit {
-        Exit::Success => gate(args, &results, accepted.as_ref(), &*reporter),
+        Exit::Success => gate(args, &results, accepted.as_ref(), &**reporter),
         exit => exit,
     };
     // Only a run that ends with 0 replaces older bundles.
     let keep = config.bundle.keep.filter(|_| exit == Exit::Success);
-    let prune = || keep.into_iter().for_each(|keep| retention::prune(&series, keep, &*reporter));
+    let prune = || keep.into_iter().for_each(|keep| retention::prune(&series, keep, &**reporter));
     let Some(target) = upload else {
         prune();
         return Ok(exit);
@@ -308,7 +326,7 @@ fn outcome(collection: &Collection) -> Exit {
 }
 
 /// Runs `work` until it finishes or a signal arrives.
-async fn interruptible<T>(
+pub(super) async fn interruptible<T>(
     interrupt: &Interrupt,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {

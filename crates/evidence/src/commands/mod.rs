@@ -5,6 +5,7 @@ mod chain;
 mod collect;
 mod diff;
 mod failure;
+mod fleet;
 mod history;
 mod init;
 mod keygen;
@@ -32,6 +33,7 @@ use crate::exit::Exit;
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
     let outcome = match cli.command {
         Command::Collect(args) => collect::run(&args, env, arguments),
+        Command::Fleet(args) => fleet::run(&args, env, arguments),
         Command::Verify(args) => match &args.signature {
             Some(signature) => signature::run(&args, signature, env),
             None => verify::run(&args, env),

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use super::bundles::{self, Worst};
 use super::chain;
+use super::fleet;
 use super::print::json;
 use super::trust::{VerifyOptions, terms};
 use crate::cli::VerifyArgs;
@@ -44,6 +45,11 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
             return Err(error);
         }
     };
+    if let ([list], false, true) = (named.paths.as_slice(), args.chain, named.is_one)
+        && fleet::is_list(list)
+    {
+        return fleet::verify::run(list, &terms, (args.json, args.quiet), |path| judged(args, path, &terms));
+    }
     match named.paths.as_slice() {
         [only] if named.is_one && !args.chain => one(args, only, &terms),
         paths => several(args, paths, &terms),

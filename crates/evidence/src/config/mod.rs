@@ -35,6 +35,7 @@ pub use self::notify::NotifyConfig;
 pub use self::upload::UploadConfig;
 use crate::env::Env;
 use crate::source::Source;
+use crate::source::github::names::ORGANIZATION_PLACE;
 use evidence_rules::framework::{Control, Framework};
 use evidence_rules::rule::Settings;
 
@@ -82,6 +83,28 @@ impl Config {
         let (bytes, _) =
             input::read(path, MAX_FILE_BYTES).map_err(|error| file::DOCUMENT.unreadable(path, &error))?;
         Config::of(file, &bytes, env)
+    }
+
+    /// Reads and validates a configuration file that is a template: every [`ORGANIZATION_PLACE`] in it becomes this
+    /// name, which must be a valid one.
+    ///
+    /// # Errors
+    /// As [`load`](Config::load), and if the file has no such place.
+    pub fn load_for(organization: &str, file: ConfigFile<'_>, env: &Env) -> Result<Config, ConfigError> {
+        let path = file.path();
+        let (bytes, _) =
+            input::read(path, MAX_FILE_BYTES).map_err(|error| file::DOCUMENT.unreadable(path, &error))?;
+        let text = String::from_utf8_lossy(&bytes);
+        if !text.contains(ORGANIZATION_PLACE) {
+            let complaint =
+                Complaint::new(format!("has no {ORGANIZATION_PLACE}, the place of the organization"))
+                    .help(format!("write `org: \"{ORGANIZATION_PLACE}\"` in sources.codehost"));
+            return Err(ConfigError::of_key(path, "sources.codehost.org", complaint));
+        }
+        let filled = text.replace(ORGANIZATION_PLACE, organization);
+        let config = Config::of(file, filled.as_bytes(), env)?;
+        // What an auditor can compare is the file.
+        Ok(Config { file_sha256: hex::encode(Sha256::digest(&bytes)), ..config })
     }
 
     /// Validates the bytes of a configuration file that the user named. Messages name it `path`, and relative paths in

@@ -252,7 +252,7 @@ pub struct Tally {
 }
 
 /// Untrusted text, made safe to print.
-pub(super) fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> Safe {
+pub(crate) fn safe(screen: &OnceLock<Arc<Screen>>, text: &str) -> Safe {
     let text = Safe::of(text);
     match screen.get() {
         Some(screen) => Safe::of(&screen.redact(text.as_str())),

@@ -17,8 +17,10 @@ mod upload;
 mod wait;
 mod watch;
 
+pub(crate) use event::safe as event_text;
 pub use event::{Event, LocalResult, ObservationResult, Reporter, Tally, Uploading};
 pub use evidence_http::WaitReason;
 pub use quiet::Quiet;
 pub use terminal::Terminal;
+pub(crate) use wait::wait_text;
 pub use watch::SourceWatch;

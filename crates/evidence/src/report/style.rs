@@ -7,7 +7,7 @@ use evidence_bundle::Status;
 use evidence_text::Shown;
 
 /// A style as a part of safe text: `{BOLD}` begins it, `{BOLD:#}` ends it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Style(anstyle::Style);
 
 pub(crate) const BOLD: Style = Style(anstyle::Style::new().bold());

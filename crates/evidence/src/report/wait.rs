@@ -22,7 +22,7 @@ pub(super) fn again_text(text: &Safe, attempt: u32, of: u32, wait: Duration) -> 
 }
 
 /// `waiting 12 min 05 s until 14:30:00Z: the host asked for a pause`
-pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> Safe {
+pub(crate) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> Safe {
     let what = match reason {
         WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
         WaitReason::SecondaryLimit => "the host asked for a pause",

@@ -37,7 +37,7 @@ use crate::env::Env;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;
-use evidence_http::{Asked, GivenUp};
+use evidence_http::{Asked, Budgets, GivenUp};
 use evidence_rules::SourceRules;
 use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
@@ -137,6 +137,8 @@ pub struct RunContext {
     pub resume: bool,
     /// What only the holder of the signing key knows: protects answers that are kept between runs.
     pub cache_secret: Arc<Zeroizing<Vec<u8>>>,
+    /// The limits that runs beside this one share with it.
+    pub budgets: Budgets,
 }
 
 /// A source that has passed its connection test.

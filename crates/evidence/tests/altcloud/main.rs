@@ -166,6 +166,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
             dry_run,
             resume: false,
             cache_secret: Arc::default(),
+            budgets: evidence_http::Budgets::default(),
         };
         let session = source.connect(&surroundings).await?;
         let warnings: Vec<_> = session.warnings().to_vec();

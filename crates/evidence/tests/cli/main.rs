@@ -36,6 +36,7 @@ mod disk;
 mod dry_run;
 mod exit_codes;
 mod failures;
+mod fleet;
 mod frameworks;
 mod judgement;
 mod keep;

@@ -180,6 +180,7 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
             dry_run: false,
             resume: false,
             cache_secret: Arc::default(),
+            budgets: evidence_http::Budgets::default(),
         };
         let connect = || config.sources[0].connect(&surroundings);
         let plan = if planned { connect().await?.plan().await? } else { Plan::default() };

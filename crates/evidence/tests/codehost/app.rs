@@ -77,6 +77,7 @@ fn collect(server: &Server, clock: &Clock, extra: &[&str]) -> Result<(Collected,
             dry_run: false,
             resume: false,
             cache_secret: Arc::default(),
+            budgets: evidence_http::Budgets::default(),
         };
         let session = config.sources[0].connect(&surroundings).await?;
         let warnings = session.warnings().iter().map(|warning| warning.code.clone()).collect();

@@ -109,6 +109,7 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
             dry_run: false,
             resume: false,
             cache_secret: Arc::default(),
+            budgets: evidence_http::Budgets::default(),
         };
         let session = config.sources[0].connect(&surroundings).await?;
         let mut observations = Vec::new();

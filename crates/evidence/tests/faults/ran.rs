@@ -218,6 +218,7 @@ pub(crate) fn run_on(
         dry_run: false,
         resume: course.resume,
         cache_secret: Arc::default(),
+        budgets: evidence_http::Budgets::default(),
     };
     let directory = tempfile::tempdir().unwrap();
     let mut spool = Spool::new(directory.path()).unwrap();

@@ -3,12 +3,14 @@
 use super::access::Who;
 use super::app::{App, Installation, Whose};
 use super::organization_body::simple_account;
+use super::paging::Page;
 use super::reply::{Reply, docs};
 use super::world::World;
-use super::{Selection, Token};
-use crate::json;
+use super::{Organization, Selection, Token};
+use crate::json::{self, Object};
 use crate::server::Call;
 use crate::workspace;
+use hyper::header;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,37 +20,58 @@ pub(super) fn installation(world: &World, who: &Who, whose: &Whose) -> Result<Re
     let (app, installation) = find(world, who, whose, docs::INSTALLATION)?;
     let account =
         world.organization(&installation.account).ok_or_else(|| Reply::not_found(docs::INSTALLATION))?;
-    let (url, number) = (world.url.as_str(), installation.id.to_string());
-    Ok(Reply::json(json::object(|o| {
-        o.id("id", installation.id);
-        o.str("client_id", &app.client_id);
-        o.object("account", |o| simple_account(o, url, &account.login, account.number(), true));
-        o.str("repository_selection", selected(&installation.selection));
-        o.text("access_tokens_url", &[url, "/app/installations/", &number, "/access_tokens"]);
-        o.text("repositories_url", &[url, "/installation/repositories"]);
-        o.text(
-            "html_url",
-            &["https://codehost.example/organizations/", &account.login, "/settings/installations/", &number],
-        );
-        o.id("app_id", app.id);
-        o.str("app_slug", &app.slug);
-        o.id("target_id", account.number());
-        o.str("target_type", "Organization");
-        o.object("permissions", |o| {
-            installation.permissions.iter().for_each(|(name, level)| o.str(name, level))
-        });
-        o.array("events", |_| {});
-        o.str("created_at", "2026-03-02T11:20:31.000Z");
-        o.str("updated_at", "2026-03-02T11:20:31.000Z");
-        o.null("single_file_name");
-        o.bool("has_multiple_single_files", false);
-        o.array("single_file_paths", |_| {});
-        match &installation.suspended {
-            None => o.null("suspended_by"),
-            Some(_) => o.object("suspended_by", |o| simple_account(o, url, "octo-owner", 583_231, false)),
+    Ok(Reply::json(json::object(|o| body(o, world, &app, &installation, account))))
+}
+
+/// `GET /app/installations`, by page.
+pub(super) fn installations(world: &World, who: &Who, call: &Call) -> Result<Reply, Reply> {
+    let Who::App(app) = who else {
+        return Err(Reply::error(401, "A JSON web token could not be decoded", docs::INSTALLATION));
+    };
+    let page = Page::of(call, world.host.page_size);
+    let range = page.range(app.installations.len(), call.shift);
+    let reply = Reply::json(json::array(|a| {
+        for installation in app.installations.get(range).unwrap_or_default() {
+            if let Some(account) = world.organization(&installation.account) {
+                a.object(|o| body(o, world, app, installation, account));
+            }
         }
-        o.str_or_null("suspended_at", installation.suspended.as_deref());
-    })))
+    }));
+    let base = format!("{}/app/installations", world.own_url);
+    Ok(match page.link(&base, &call.query, app.installations.len()) {
+        Some(link) => reply.header(header::LINK, link),
+        None => reply,
+    })
+}
+
+fn body(o: &mut Object<'_>, world: &World, app: &App, installation: &Installation, account: &Organization) {
+    let (url, number) = (world.url.as_str(), installation.id.to_string());
+    o.id("id", installation.id);
+    o.str("client_id", &app.client_id);
+    o.object("account", |o| simple_account(o, url, &account.login, account.number(), true));
+    o.str("repository_selection", selected(&installation.selection));
+    o.text("access_tokens_url", &[url, "/app/installations/", &number, "/access_tokens"]);
+    o.text("repositories_url", &[url, "/installation/repositories"]);
+    o.text(
+        "html_url",
+        &["https://codehost.example/organizations/", &account.login, "/settings/installations/", &number],
+    );
+    o.id("app_id", app.id);
+    o.str("app_slug", &app.slug);
+    o.id("target_id", account.number());
+    o.str("target_type", "Organization");
+    o.object("permissions", |o| installation.permissions.iter().for_each(|(name, level)| o.str(name, level)));
+    o.array("events", |_| {});
+    o.str("created_at", "2026-03-02T11:20:31.000Z");
+    o.str("updated_at", "2026-03-02T11:20:31.000Z");
+    o.null("single_file_name");
+    o.bool("has_multiple_single_files", false);
+    o.array("single_file_paths", |_| {});
+    match &installation.suspended {
+        None => o.null("suspended_by"),
+        Some(_) => o.object("suspended_by", |o| simple_account(o, url, "octo-owner", 583_231, false)),
+    }
+    o.str_or_null("suspended_at", installation.suspended.as_deref());
 }
 
 /// `POST /app/installations/{installation}/access_tokens`.

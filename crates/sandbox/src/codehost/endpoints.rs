@@ -53,6 +53,7 @@ pub(super) fn read(world: &World, who: &Who, route: &Route, call: &Call) -> Resu
             let organization = account_of(world, who, account, docs::LISTING)?;
             Ok(listing(world, organization, who, call))
         }
+        Route::Installations => app_endpoints::installations(world, who, call),
         Route::Installation(whose) => app_endpoints::installation(world, who, whose),
         Route::AccessTokens(number) => app_endpoints::issue(world, who, number, call),
         Route::Repository(place, part) => part_of(world, who, place, part, call),

@@ -16,6 +16,7 @@ pub(super) enum Route {
     Repository(RepositoryPath, Part),
     /// An app's installation.
     Installation(Whose),
+    Installations,
     /// The tokens of an installation with this number.
     AccessTokens(String),
     Nothing,
@@ -70,6 +71,7 @@ impl Route {
                 Self::OrganizationRepositories(OrganizationPath::Id((*id).to_owned()))
             }
             ["orgs", login, "installation"] => Self::Installation(Whose::Organization((*login).to_owned())),
+            ["app", "installations"] => Self::Installations,
             ["app", "installations", id] => Self::Installation(Whose::Number((*id).to_owned())),
             ["app", "installations", id, "access_tokens"] => Self::AccessTokens((*id).to_owned()),
             ["repos", owner, name, rest @ ..] => Self::Repository(
@@ -98,6 +100,7 @@ impl Route {
                 Part::Nothing => "nothing",
             },
             Self::Installation(_) => "installation",
+            Self::Installations => "installations",
             Self::AccessTokens(_) => "access_tokens",
             Self::Nothing => "nothing",
         }
@@ -120,6 +123,7 @@ impl Route {
             | Self::RateLimit
             | Self::Root
             | Self::Installation(_)
+            | Self::Installations
             | Self::AccessTokens(_)
             | Self::Nothing => "allows_permissionless_access=true",
             Self::OrganizationRepositories(_) => "metadata=read",

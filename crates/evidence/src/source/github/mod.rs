@@ -11,6 +11,7 @@ mod collect;
 pub mod config;
 mod connect;
 mod exclusion;
+pub mod fleet;
 mod host;
 mod named;
 pub mod names;

@@ -12,11 +12,19 @@ pub const NAME: SourceName = SourceName::new("codehost");
 /// The kind of a repository in the population.
 pub(super) const MEMBER: &str = "repository";
 
+/// Where a template for `evidence fleet` takes the name of an organization.
+pub const ORGANIZATION_PLACE: &str = "{org}";
+
 /// The maximum length of an organization's or a repository's name, in characters.
 const MAX_NAME: usize = 100;
 
 /// The maximum length of a branch name, in bytes.
 const MAX_BRANCH: usize = 255;
+
+/// Whether this is the name of an organization.
+pub(crate) fn is_organization(text: &str) -> bool {
+    organization(text).is_ok()
+}
 
 /// Whether the name of a repository can be part of a path and a file name without changing its meaning.
 pub(super) fn is_repository(name: &str) -> bool {
@@ -86,6 +94,10 @@ pub const EXAMPLE_ORGANIZATION: &str = "your-organization";
 /// # Errors
 /// Returns a description of what is wrong.
 pub fn organization(text: &str) -> Result<(), Complaint> {
+    if text.contains(ORGANIZATION_PLACE) {
+        return Err(Complaint::new(format!("{} is the place of a name in a template", quote(text)))
+            .help("run `evidence fleet`, which fills it, or write the name of your organization"));
+    }
     if text.eq_ignore_ascii_case(EXAMPLE_ORGANIZATION) {
         return Err(Complaint::new(format!("{} is a placeholder", quote(text)))
             .help("write the name of your organization, as in the address of its page"));

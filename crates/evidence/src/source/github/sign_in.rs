@@ -52,7 +52,9 @@ pub(super) async fn sign_in(
             })?;
             let credential = Arc::new(Login::fixed(header));
             let client = client(config, Arc::new(CodeHostDialect), credential, surroundings)?;
-            Ok((SignedIn::Token(token), client))
+            // A token has one budget, however many organizations it reads. An installation has its own.
+            let budget = format!("{} {}", config.api_url, token.digest());
+            Ok((SignedIn::Token(token), client.sharing(&surroundings.budgets, &budget)))
         }
         SignIn::App(settings) => {
             let (signed, asked) = recorded(as_app(config, settings, surroundings)).await;
@@ -130,11 +132,12 @@ fn key(settings: &AppSettings, env: &Env) -> Result<Zeroizing<String>, ConnectEr
     }
 }
 
-async fn as_app(
+/// The app itself, which can ask for its installations.
+pub(super) fn app(
     config: &CodeHostConfig,
     settings: &AppSettings,
     surroundings: &RunContext,
-) -> Result<(SignedIn, Client), ConnectError> {
+) -> Result<App, ConnectError> {
     let pem = key(settings, &surroundings.env)?;
     let key = jwt::private_key(&pem)
         .map_err(|what| connection(format!("the app's private key {what}"), Vec::new()))?;
@@ -142,11 +145,19 @@ async fn as_app(
     let signer =
         Signer { issuer: settings.issuer.clone(), key, skew: Arc::clone(&skew), screen: Arc::clone(&screen) };
     let dialect = Arc::new(AppDialect { skew: Arc::clone(&skew) });
-    let of_app = client(config, dialect, Arc::new(signer), surroundings)?;
-    let api = of_app.sibling(Arc::new(CodeHostDialect), Arc::new(evidence_http::Anonymous));
-    let proxy = Proxy::from_env(&surroundings.env);
+    let client = client(config, dialect, Arc::new(signer), surroundings)?;
     let clock = surroundings.env.clock.clone();
-    let app = App { client: of_app, base: config.api_url.clone(), skew, clock, screen };
+    Ok(App { client, base: config.api_url.clone(), skew, clock, screen })
+}
+
+async fn as_app(
+    config: &CodeHostConfig,
+    settings: &AppSettings,
+    surroundings: &RunContext,
+) -> Result<(SignedIn, Client), ConnectError> {
+    let app = app(config, settings, surroundings)?;
+    let api = app.client.sibling(Arc::new(CodeHostDialect), Arc::new(evidence_http::Anonymous));
+    let proxy = Proxy::from_env(&surroundings.env);
     let explain = |error: CallError| {
         let explained = match error {
             CallError::Refused(refused) => app_refused(&refused, config, settings),

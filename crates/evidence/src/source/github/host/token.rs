@@ -4,6 +4,7 @@ use std::fmt;
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest as _, Sha256};
 
 use crate::credential::{Expected, trimmed};
 
@@ -62,6 +63,11 @@ impl Token {
     /// The value, for the screen.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose_secret()
+    }
+
+    /// Tells tokens apart without showing one.
+    pub(crate) fn digest(&self) -> String {
+        hex::encode(Sha256::digest(self.expose()))
     }
 
     /// The kind of token, by the code host's documented prefix, for messages.

@@ -14,7 +14,7 @@ use self::codeowners::errors;
 use self::codeowners::places::PLACES;
 use super::account;
 use super::config::CodeHostConfig;
-use super::host::app::installation::{INSTALLATION, NAMED_INSTALLATION, TOKEN};
+use super::host::app::installation::{INSTALLATION, INSTALLATIONS, NAMED_INSTALLATION, TOKEN};
 use super::repositories;
 use super::repository;
 use super::topic::{Inspect, Topic};
@@ -46,6 +46,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(account::USER, nothing),
     endpoint!(INSTALLATION, nothing),
     endpoint!(NAMED_INSTALLATION, nothing),
+    endpoint!(INSTALLATIONS, nothing),
     endpoint!(TOKEN, nothing),
 ];
 

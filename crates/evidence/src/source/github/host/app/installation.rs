@@ -54,6 +54,19 @@ pub(crate) static NAMED_INSTALLATION: Call<Installation> = Call {
     keep: None,
 };
 
+/// Every installation of the app.
+pub(crate) static INSTALLATIONS: Call<Vec<Installation>> = Call {
+    name: "/app/installations",
+    purpose: "`evidence fleet` with `mode: app`: where the app is installed",
+    times: "once per 100 installations",
+    kind: None,
+    media_type: JSON,
+    limit: 8 * MIB,
+    parse: |bytes| Ok(serde_json::from_slice(bytes)?),
+    subject: None,
+    keep: None,
+};
+
 /// A token of the installation. The only POST of this source: it changes nothing that the host keeps for others, and the
 /// token ends by itself.
 pub(crate) static TOKEN: Call<InstallationToken> = Call {
@@ -83,6 +96,10 @@ pub(crate) struct Installation {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Account {
     pub(crate) login: String,
+    pub(crate) id: Option<u64>,
+    /// `Organization`, `User` or `Enterprise`
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
 }
 
 impl Installation {

@@ -17,9 +17,10 @@ use reqwest::header::HeaderValue;
 use serde::Serialize;
 use url::Url;
 
-use self::installation::{INSTALLATION, Installation, NAMED_INSTALLATION, TOKEN};
+use self::installation::{INSTALLATION, INSTALLATIONS, Installation, NAMED_INSTALLATION, TOKEN};
 use self::permissions::writing;
 use self::signer::Skew;
+use super::api::Api;
 use super::token;
 use crate::env::Clock;
 use evidence_http::{CallError, Client, FailureKind, Lease, Login, Renewal, RenewalTerms, RequestFailure};
@@ -50,6 +51,12 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Every installation of the app.
+    pub(crate) async fn installations(&self) -> Result<Vec<Installation>, CallError> {
+        let api = Api { client: &self.client, base: &self.base, organization: "" };
+        Ok(api.pages(&INSTALLATIONS, &[]).await?.0)
+    }
+
     /// The installation for an organization, or the one with this number.
     pub(crate) async fn installation(
         &self,
