@@ -203,6 +203,11 @@ impl ChecksumList {
         self.line(index)?.get(PATH_START..)?.strip_suffix('\n')
     }
 
+    /// The 64 hex digits of the SHA-256 at this position, from 0.
+    pub(crate) fn digits(&self, index: usize) -> Option<&str> {
+        self.line(index)?.get(..DIGITS)
+    }
+
     /// Whether the list names the file with this path and this SHA-256 in hex digits.
     pub fn holds(&self, path: &str, sha256: &str) -> bool {
         let line = self.position(path).and_then(|index| self.line(index));
@@ -212,6 +217,12 @@ impl ChecksumList {
     /// Every row, in order.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         (0..self.len()).filter_map(|index| self.row(index))
+    }
+
+    /// The position of the file with this path. Looks behind `before` first: documents name files in the order of the list.
+    pub(crate) fn position_after(&self, before: usize, path: &str) -> Option<usize> {
+        let next = before.saturating_add(1);
+        if self.path(next) == Some(path) { Some(next) } else { self.position(path) }
     }
 
     /// The position of the file with this path.

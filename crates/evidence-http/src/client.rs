@@ -320,6 +320,7 @@ impl Client {
         let Request { method, url, headers: sent, body, upload, .. } = authorized;
         let (method, body) = match (method, upload) {
             (Method::Get, _) => (reqwest::Method::GET, None),
+            (Method::Put, _) => (reqwest::Method::PUT, None),
             (Method::Post, None) => (reqwest::Method::POST, Some(body.into())),
             (Method::Post, Some(upload)) => (reqwest::Method::POST, Some(upload.body(&self.watch))),
         };
@@ -469,6 +470,7 @@ impl Client {
         let method = match request.method {
             Method::Get => "GET",
             Method::Post => "POST",
+            Method::Put => "PUT",
         };
         self.watch.exchanged(Exchanged { method, path: &request.label, result, attempt });
     }

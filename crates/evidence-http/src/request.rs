@@ -12,14 +12,16 @@ use super::quota::QuotaReading;
 use super::retry::Class;
 use super::upload::UploadFile;
 
-/// The method of a request. No method changes anything: `Post` is for protocols whose questions do not fit into an
-/// address, and a source lists the few questions that it asks that way.
+/// The method of a request. No method changes anything: `Post` and `Put` are for protocols whose questions do not fit into
+/// an address, and a source lists the few questions that it asks that way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// GET.
     Get,
     /// POST with the question in the body.
     Post,
+    /// PUT without a body, by which a machine's own metadata service issues a token.
+    Put,
 }
 
 /// A question to a host, without the credentials.
@@ -68,6 +70,11 @@ impl Request {
         let mut request = Request { method: Method::Post, body, ..Request::get(url, label) };
         request.headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         request
+    }
+
+    /// A PUT without a body, called `label`.
+    pub fn put(url: Url, label: impl Into<String>) -> Request {
+        Request { method: Method::Put, ..Request::get(url, label) }
     }
 
     /// The same request as one of this kind.

@@ -68,6 +68,7 @@ fn asked<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: 
         method: match request.method {
             Method::Get => "GET",
             Method::Post => "POST",
+            Method::Put => "PUT",
         },
         path: request.label.clone(),
         status: None,

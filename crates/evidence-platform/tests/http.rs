@@ -19,6 +19,8 @@ mod isolation;
 mod manners;
 #[path = "http/pages.rs"]
 mod pages;
+#[path = "http/period.rs"]
+mod period;
 #[path = "http/raw.rs"]
 mod raw;
 #[path = "http/refused.rs"]

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use evidence_bundle::path::{MANIFEST, WAIVERS};
+use evidence_bundle::read::{Json, Stop};
 use evidence_view::ManifestHead;
 use evidence_view::waivers::Waivers;
 use serde::de::DeserializeOwned;
@@ -85,4 +86,17 @@ pub(crate) fn rows<T: DeserializeOwned>(
         read.ok_or_else(|| unknown(path))
     })?;
     failed
+}
+
+/// Passes every field of a document to `take`, which reads the lists that it knows and returns `None` for the others.
+pub(crate) fn lists(
+    documents: &dyn Documents,
+    path: &'static str,
+    mut take: impl FnMut(&mut Json<'static, &mut dyn Read>, &str) -> Option<Result<(), Stop>>,
+) -> io::Result<()> {
+    documents.open(path, &mut |contents| {
+        let mut json = Json::new(contents);
+        let read = json.object(|json, name| take(json, name).unwrap_or_else(|| json.skip()));
+        read.map_err(|_| unknown(path))
+    })
 }

@@ -11,6 +11,8 @@ mod origin;
 mod page;
 mod period;
 mod readme;
+mod requests;
+mod shared;
 mod table;
 mod template;
 
@@ -23,7 +25,8 @@ use evidence_bundle::path::{
 pub use documents::{Documents, Unknown};
 pub use frame::{as_signed, with_inner_links, without_links};
 pub use kept::{Kept, Signed};
-pub use period::period;
+pub use period::{Cell, ChangeRow, ControlStrips, Days, Failure, InputRow, Period, Strip, StripLine, period};
+use shared::Shared;
 
 /// The paths of the auditor's files, in the order of the archive.
 pub const VIEWS: [&str; 7] =
@@ -34,20 +37,35 @@ pub fn is_view(path: &str) -> bool {
     VIEWS.contains(&path)
 }
 
-/// Writes the auditor's file with this path, one of [`VIEWS`].
+/// Writes the auditor's file with this path, one of [`VIEWS`]. Whoever writes several of them uses [`Views`].
 ///
 /// # Errors
 /// Fails if a document cannot be read or `out` cannot be written, with [`io::ErrorKind::InvalidData`] and [`Unknown`]
 /// if a document has an unknown form, and with [`io::ErrorKind::NotFound`] for another path.
 pub fn write(path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    match path {
-        README => readme::write(documents, out),
-        ARTIFACTS_CSV => table::artifacts(documents, out),
-        CHECKS_CSV => table::checks(documents, out),
-        EVENTS_CSV => table::events(documents, out),
-        OBSERVATIONS_CSV => table::observations(documents, out),
-        POPULATION_CSV => table::population(documents, out),
-        REPORT => page::write(documents, out),
-        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    Views::default().write(path, documents, out)
+}
+
+/// Writes the auditor's files of one bundle, one after the other. What several of them need is read once.
+#[derive(Debug, Default)]
+pub struct Views(Shared);
+
+impl Views {
+    /// Writes the file with this path, one of [`VIEWS`]. The documents must be the same each time.
+    ///
+    /// # Errors
+    /// Fails like [`write`].
+    pub fn write(&mut self, path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
+        let Views(shared) = self;
+        match path {
+            README => readme::write(documents, shared, out),
+            ARTIFACTS_CSV => table::artifacts(documents, shared, out),
+            CHECKS_CSV => table::checks(documents, shared, out),
+            EVENTS_CSV => table::events(documents, shared, out),
+            OBSERVATIONS_CSV => table::observations(documents, shared, out),
+            POPULATION_CSV => table::population(documents, shared, out),
+            REPORT => page::write(documents, shared, out),
+            _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
     }
 }

@@ -6,7 +6,8 @@ use askama::Template;
 use evidence_bundle::Status;
 use evidence_bundle::text::saturating_u64;
 use evidence_view::history::{
-    Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDay, RuleDays, letter, span,
+    Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDays, Run, StripCell,
+    StripRow, letter, span,
 };
 use evidence_view::{sanitized, words};
 
@@ -14,86 +15,179 @@ use crate::template;
 
 /// How many rows of a list are shown.
 const LISTED: usize = 500;
-/// The days up to which a cell is a day.
-const DAYS_SHOWN: usize = 93;
+/// How many runs of days a rule names.
+const RUNS: usize = 12;
 
-#[derive(Template)]
+/// A period for people: sentences, strips and rows, sanitized. The page of a platform shows the same.
+#[derive(Debug, Template)]
 #[template(path = "period.html")]
-struct Page<'a> {
-    history: &'a History,
-    organization: String,
-    framework: String,
-    bundles: String,
-    covered: String,
-    not_covered: Vec<String>,
+pub struct Period<'a> {
+    /// The period.
+    pub history: &'a History,
+    /// The organization.
+    pub organization: String,
+    /// The compliance framework.
+    pub framework: String,
+    /// The number of bundles.
+    pub bundles: String,
+    /// What is covered.
+    pub covered: String,
+    /// What is not.
+    pub not_covered: Vec<String>,
     /// Whether every interval has a complete bundle.
-    whole: bool,
-    gap: String,
-    failures: String,
-    same: String,
-    cell: &'static str,
-    controls: Vec<ControlStrips>,
-    listed: Vec<Failure>,
-    more_failures: u64,
-    population: Vec<ChangeRow>,
-    more_population: u64,
-    changes: Vec<ChangeRow>,
-    more_changes: u64,
-    inputs: Vec<InputRow>,
-    more_inputs: u64,
+    pub whole: bool,
+    /// The longest gap.
+    pub gap: String,
+    /// The failures in numbers.
+    pub failures: String,
+    /// How many failures a waiver accepted, if any has one.
+    pub waived: Option<String>,
+    /// How long the repaired failures lasted, if any check failed.
+    pub repaired: Option<String>,
+    /// Whether tool, rules, configuration and key stayed the same.
+    pub same: String,
+    /// What a row and a cell of a strip are.
+    pub cell: &'static str,
+    /// Whether a cell is a day, and not a week.
+    pub by_day: bool,
+    /// The strips, by control.
+    pub controls: Vec<ControlStrips>,
+    /// The failures.
+    pub listed: Vec<Failure>,
+    /// How many are not listed.
+    pub more_failures: u64,
+    /// How the population changed.
+    pub population: Vec<ChangeRow>,
+    /// How many changes are not listed.
+    pub more_population: u64,
+    /// How tool, rules, configuration, key and waivers changed.
+    pub changes: Vec<ChangeRow>,
+    /// How many changes are not listed.
+    pub more_changes: u64,
+    /// The bundles.
+    pub inputs: Vec<InputRow>,
+    /// How many are not listed.
+    pub more_inputs: u64,
 }
 
-struct ControlStrips {
-    id: String,
-    rules: Vec<Strip>,
+/// The rules of a control.
+#[derive(Debug)]
+pub struct ControlStrips {
+    /// The control.
+    pub id: String,
+    /// Its rules.
+    pub rules: Vec<Strip>,
 }
 
-struct Strip {
-    title: String,
-    source: String,
-    code: String,
-    covered: String,
-    summary: String,
-    cells: Vec<Cell>,
+/// The days of a rule.
+#[derive(Debug)]
+pub struct Strip {
+    /// The title of the rule.
+    pub title: String,
+    /// The source.
+    pub source: String,
+    /// The code of the rule.
+    pub code: String,
+    /// In how many intervals it is covered.
+    pub covered: String,
+    /// The days that failed or are not covered.
+    pub days: Vec<Days>,
+    /// The cells.
+    pub rows: Vec<StripLine>,
 }
 
-struct Cell {
-    code: &'static str,
-    letter: char,
-    title: String,
+/// Days in words.
+#[derive(Debug)]
+pub struct Days {
+    /// How many there are, and what they are.
+    pub what: String,
+    /// Which.
+    pub when: String,
 }
 
-struct Failure {
-    number: String,
-    subject: String,
-    reason: String,
-    control: String,
-    rule: String,
-    tone: &'static str,
-    sign: &'static str,
-    ended: &'static str,
-    began: &'static str,
-    last_pass: String,
-    first_fail: String,
-    last_fail: String,
-    first_pass: String,
-    duration: String,
-    bundles: String,
+/// A month of days, or a year of weeks.
+#[derive(Debug)]
+pub struct StripLine {
+    /// Its month or year.
+    pub label: String,
+    /// The places before the first cell.
+    pub before: Vec<()>,
+    /// Its cells.
+    pub cells: Vec<Cell>,
+}
+
+/// A day or a week.
+#[derive(Debug)]
+pub struct Cell {
+    /// The class of its worst result; `none` without a bundle.
+    pub code: &'static str,
+    /// The letter of the result.
+    pub letter: char,
+    /// Its day or days.
+    pub title: String,
+}
+
+/// A failure.
+#[derive(Debug)]
+pub struct Failure {
+    /// Its stable number.
+    pub number: String,
+    /// The subject.
+    pub subject: String,
+    /// Why it failed.
+    pub reason: String,
+    /// The control.
+    pub control: String,
+    /// The code of the rule.
+    pub rule: String,
+    /// The class of how it ended.
+    pub tone: &'static str,
+    /// The sign of how it ended.
+    pub sign: &'static str,
+    /// How it ended.
+    pub ended: &'static str,
+    /// How it began.
+    pub began: &'static str,
+    /// The last pass before it.
+    pub last_pass: String,
+    /// The first bundle in which it fails.
+    pub first_fail: String,
+    /// The last one.
+    pub last_fail: String,
+    /// The first pass after it.
+    pub first_pass: String,
+    /// How long it lasted.
+    pub duration: String,
+    /// In how many bundles it fails.
+    pub bundles: String,
+    /// Its waivers.
+    pub waivers: Vec<String>,
 }
 
 /// A change: what it is called now, and what before.
-struct ChangeRow {
-    date: String,
-    change: String,
-    name: String,
-    was: Option<String>,
+#[derive(Debug)]
+pub struct ChangeRow {
+    /// When.
+    pub date: String,
+    /// What changed.
+    pub change: String,
+    /// What it is called now.
+    pub name: String,
+    /// What it was.
+    pub was: Option<String>,
 }
 
-struct InputRow {
-    created_at: String,
-    bundle_id: String,
-    checksums_sha256: String,
-    notes: String,
+/// A bundle.
+#[derive(Debug)]
+pub struct InputRow {
+    /// When it was made, as its signer claims.
+    pub created_at: String,
+    /// Its id.
+    pub bundle_id: String,
+    /// The SHA-256 of its list of checksums.
+    pub checksums_sha256: String,
+    /// What is special about it.
+    pub notes: String,
 }
 
 /// Writes the page of a period.
@@ -101,38 +195,50 @@ struct InputRow {
 /// # Errors
 /// Fails if `out` cannot be written.
 pub fn period(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let dates = history.dates();
-    let by_day = dates.len() <= DAYS_SHOWN;
-    let coverage = &history.coverage;
-    let page = Page {
-        organization: sanitized(&history.organization),
-        framework: sanitized(&history.framework),
-        bundles: words::counted(saturating_u64(history.inputs.len()), "bundle"),
-        covered: history.covered(),
-        not_covered: history.not_covered().iter().map(|line| capitalized(line)).collect(),
-        whole: coverage.complete == coverage.expected,
-        gap: span(history.longest_gap.seconds),
-        failures: capitalized(&history.failures()),
-        same: sanitized(&history.same()),
-        cell: if by_day { "a day" } else { "seven days" },
-        controls: controls(history, &dates, if by_day { 1 } else { 7 }),
-        listed: history.exceptions.iter().take(LISTED).map(failure).collect(),
-        more_failures: more(history.exceptions.len()),
-        population: history.population.iter().take(LISTED).map(population).collect(),
-        more_population: more(history.population.len()),
-        changes: history.changes.iter().take(LISTED).map(change).collect(),
-        more_changes: more(history.changes.len()),
-        inputs: history.inputs.iter().take(LISTED).map(input).collect(),
-        more_inputs: more(history.inputs.len()),
-        history,
-    };
-    template::write(&page, out)
+    template::write(&Period::of(history), out)
 }
 
-fn controls(history: &History, dates: &[String], days: usize) -> Vec<ControlStrips> {
+impl<'a> Period<'a> {
+    /// This period.
+    pub fn of(history: &'a History) -> Period<'a> {
+        let by_day = history.shows_days();
+        let coverage = &history.coverage;
+        Period {
+            organization: sanitized(&history.organization),
+            framework: sanitized(&history.framework),
+            bundles: words::counted(saturating_u64(history.inputs.len()), "bundle"),
+            covered: history.covered(),
+            not_covered: history.not_covered().iter().map(|line| capitalized(line)).collect(),
+            whole: coverage.complete == coverage.expected,
+            gap: span(history.longest_gap.seconds),
+            failures: capitalized(&history.failures()),
+            waived: history.waived().map(|text| capitalized(&text)),
+            repaired: history.repaired().map(|text| capitalized(&text)),
+            same: sanitized(&history.same()),
+            cell: if by_day {
+                "a row is a month, a cell is a day"
+            } else {
+                "a row is a year, a cell is seven days"
+            },
+            by_day,
+            controls: controls(history),
+            listed: history.exceptions.iter().take(LISTED).map(failure).collect(),
+            more_failures: more(history.exceptions.len()),
+            population: history.population.iter().take(LISTED).map(population).collect(),
+            more_population: more(history.population.len()),
+            changes: history.changes.iter().take(LISTED).map(change).collect(),
+            more_changes: more(history.changes.len()),
+            inputs: history.inputs.iter().take(LISTED).map(input).collect(),
+            more_inputs: more(history.inputs.len()),
+            history,
+        }
+    }
+}
+
+fn controls(history: &History) -> Vec<ControlStrips> {
     let mut controls: Vec<ControlStrips> = Vec::new();
     for (rule, coverage) in history.rules.iter().zip(&history.coverage.rules) {
-        let strip = strip(history, rule, coverage, dates, days);
+        let strip = strip(history, rule, coverage);
         let id = sanitized(&rule.control);
         match controls.last_mut() {
             Some(last) if last.id == id => last.rules.push(strip),
@@ -142,24 +248,26 @@ fn controls(history: &History, dates: &[String], days: usize) -> Vec<ControlStri
     controls
 }
 
-fn strip(
-    history: &History,
-    rule: &RuleDays,
-    coverage: &RuleCoverage,
-    dates: &[String],
-    days: usize,
-) -> Strip {
-    let cells = rule.days.chunks(days).zip(dates.chunks(days)).map(|(days, dates)| cell(days, dates));
-    let count =
-        |result: Option<Status>| saturating_u64(rule.days.iter().filter(|day| day.result == result).count());
-    let parts = [
-        (count(Some(Status::Fail)), "with a failure"),
-        (count(Some(Status::NotVerifiable)), "not verifiable"),
-        (count(None), "without a bundle"),
+fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
+    let days = |(result, word): (Option<Status>, &'static str)| {
+        let runs = history.runs(rule, result);
+        let count = rule.days.iter().filter(|day| day.result == result).count();
+        let shown: Vec<String> = runs.iter().take(RUNS).map(Run::words).collect();
+        let more = saturating_u64(runs.len().saturating_sub(RUNS));
+        let more = if more > 0 {
+            format!(", and {} more", words::counted(more, "run of days"))
+        } else {
+            String::new()
+        };
+        let days = words::counted(saturating_u64(count), "day");
+        (count > 0)
+            .then(|| Days { what: format!("{days} {word}"), when: format!("{}{more}", shown.join(", ")) })
+    };
+    let kinds = [
+        (Some(Status::Fail), "with a failure"),
+        (Some(Status::NotVerifiable), "not verifiable"),
+        (None, "without a bundle"),
     ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> =
-        parts.map(|(count, word)| format!("{} {word}", words::counted(*count, "day"))).collect();
     Strip {
         title: sanitized(&words::rule(&rule.rule)),
         source: sanitized(&rule.source),
@@ -169,20 +277,22 @@ fn strip(
             words::grouped(saturating_u64(coverage.covered)),
             history.intervals(coverage.expected)
         ),
-        summary: if parts.is_empty() { String::new() } else { format!("{}.", parts.join(", ")) },
-        cells: cells.collect(),
+        days: kinds.into_iter().filter_map(days).collect(),
+        rows: history.strip(rule).into_iter().map(row).collect(),
     }
 }
 
-/// The worst result of these days; a day without a bundle counts only if all are without one.
-fn cell(days: &[RuleDay], dates: &[String]) -> Cell {
-    let worst = days.iter().filter_map(|day| day.result).min_by_key(|status| status.urgency());
-    let title = match dates {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first, .., last] => format!("{first} to {last}"),
+fn row(row: StripRow) -> StripLine {
+    let cell = |cell: &StripCell| Cell {
+        code: cell.result.map_or("none", Status::as_str),
+        letter: letter(cell.result),
+        title: if cell.first == cell.last {
+            cell.first.clone()
+        } else {
+            format!("{} to {}", cell.first, cell.last)
+        },
     };
-    Cell { code: worst.map_or("none", Status::as_str), letter: letter(worst), title }
+    StripLine { cells: row.cells.iter().map(cell).collect(), label: row.label, before: vec![(); row.before] }
 }
 
 fn failure(exception: &Exception) -> Failure {
@@ -204,6 +314,11 @@ fn failure(exception: &Exception) -> Failure {
         first_pass: pass(&exception.first_pass),
         duration: exception.duration_words(),
         bundles: words::counted(exception.bundles, "bundle"),
+        waivers: exception
+            .waivers
+            .iter()
+            .map(|waiver| capitalized(&sanitized(&waiver.words(exception.bundles))))
+            .collect(),
     }
 }
 

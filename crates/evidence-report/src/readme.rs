@@ -8,8 +8,9 @@ use evidence_bundle::path::{POPULATION, SCOPE};
 use evidence_view::{sanitized, scope, waivers};
 use serde::de::IgnoredAny;
 
-use crate::documents::{self, Documents, head, whole};
+use crate::documents::{self, Documents, whole};
 use crate::origin::{PROJECT, purpose};
+use crate::shared::Shared;
 use crate::template;
 
 /// The column of the values.
@@ -59,8 +60,8 @@ impl RuleSheet {
     }
 }
 
-pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let manifest = head(documents)?;
+pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dyn Write) -> io::Result<()> {
+    let manifest = shared.head(documents)?;
     let population: evidence_bundle::document::Population<IgnoredAny> = whole(documents, POPULATION)?;
     let scope: ScopeRecord = whole(documents, SCOPE)?;
     let waivers = documents::waivers(documents)?;

@@ -3,7 +3,6 @@
 mod begin;
 mod events;
 mod observations;
-mod requests;
 
 use std::io::{self, Write};
 
@@ -14,27 +13,29 @@ use evidence_view::waivers::{self as marks, Waiver, Waivers};
 use evidence_view::{CheckSink, ControlHead, each_check};
 
 use self::begin::{ORIGIN, Origin, mark};
-use self::requests::Requests;
 use crate::documents::{Documents, rows, unknown, waivers};
+use crate::requests::{self, Requests};
+use crate::shared::{Logs, Shared};
 
 pub(crate) use self::events::events;
 pub(crate) use self::observations::observations;
 
 /// `derived/checks.csv`: the columns of every table of checks, the requests behind the evidence, and the waiver of each
 /// failure if the bundle has waivers.
-pub(crate) fn checks(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
+pub(crate) fn checks(documents: &dyn Documents, shared: &mut Shared, out: &mut dyn Write) -> io::Result<()> {
+    let origin = Origin::of(documents, shared)?;
     let waivers = waivers(documents)?;
     let (paths, column): (&[&str], &[&str]) = match waivers {
         Some(_) => (&[NORMALIZED, MANIFEST, WAIVERS], &["waiver"]),
         None => (&[NORMALIZED, MANIFEST], &[]),
     };
-    mark(documents, paths, out)?;
+    mark(documents, shared, paths, out)?;
+    let requests = shared.requests(documents)?;
     let columns = [&requests::COLUMNS[..], column, &ORIGIN].concat();
     let mut table = Some(Table::with::<_, CheckRow<'_>>(out, &columns)?);
     documents.open(NORMALIZED, &mut |contents| {
         let Some(table) = table.take() else { return Ok(()) };
-        let mut sink = Sink { table, origin: &origin, requests: &requests, waivers: waivers.as_ref() };
+        let mut sink = Sink { table, origin: &origin, requests, waivers: waivers.as_ref() };
         if !each_check(contents, &mut sink)? {
             return Err(unknown(NORMALIZED));
         }
@@ -54,7 +55,7 @@ impl<W: Write> CheckSink for Sink<'_, W> {
 
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
         let requests = self.requests.of(&check.evidence);
-        let requests = requests.each_ref().map(String::as_str);
+        let requests = requests.each_ref().map(AsRef::as_ref);
         let waiver = self.waivers.map(|waivers| {
             let key = marks::key(&control.id, &check.source, &check.rule, &check.subject);
             waivers.of(key).map(Waiver::mark).unwrap_or_default()
@@ -66,22 +67,33 @@ impl<W: Write> CheckSink for Sink<'_, W> {
 }
 
 /// `derived/artifacts.csv`
-pub(crate) fn artifacts(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
-    mark(documents, &[MANIFEST, OBSERVATIONS], out)?;
+pub(crate) fn artifacts(
+    documents: &dyn Documents,
+    shared: &mut Shared,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (origin, mut logs) = (Origin::of(documents, shared)?, Logs::default());
+    mark(documents, shared, &[MANIFEST, OBSERVATIONS], out)?;
+    let requests = shared.requests(documents)?;
     let (_, columns) = requests::COLUMNS.split_at(1);
     let mut table = Table::with::<8, ArtifactRecord>(out, &[columns, &ORIGIN].concat())?;
     rows(documents, MANIFEST, "artifacts", |artifact: ArtifactRecord| {
+        logs.add(&artifact);
         let request = requests.of_artifact(&artifact.filename);
         table.row_with(&artifact, &[&request[..], &origin.cells()].concat())
     })?;
+    shared.set_logs(logs);
     table.finish().map(|_| ())
 }
 
 /// `derived/population.csv`
-pub(crate) fn population(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let origin = Origin::of(documents)?;
-    mark(documents, &[POPULATION, MANIFEST], out)?;
+pub(crate) fn population(
+    documents: &dyn Documents,
+    shared: &mut Shared,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let origin = Origin::of(documents, shared)?;
+    mark(documents, shared, &[POPULATION, MANIFEST], out)?;
     let mut table = Table::with::<9, Member>(out, &ORIGIN)?;
     rows(documents, POPULATION, "members", |row: Member| table.row_with(&row, &origin.cells()))?;
     table.finish().map(|_| ())

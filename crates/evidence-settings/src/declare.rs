@@ -148,7 +148,7 @@ pub enum Shape {
     Section(&'static Section),
     /// A value of another shape, or a mapping with declared keys.
     OrSection {
-        /// The other shape: a text or a whole number.
+        /// The other shape: a text, a whole number or a list of mappings.
         plain: &'static Shape,
         /// The keys of the mapping.
         section: &'static Section,
@@ -457,6 +457,13 @@ impl Shape {
 
 /// This section and all below it, outermost first.
 pub fn sections(section: &'static Section) -> Vec<&'static Section> {
-    let below = section.keys.iter().filter_map(|key| key.shape.section()).flat_map(sections);
+    let of_key = |key: &&Key| {
+        let listed = match key.shape {
+            Shape::OrSection { plain, .. } => plain.section(),
+            _ => None,
+        };
+        listed.into_iter().chain(key.shape.section())
+    };
+    let below = section.keys.iter().flat_map(of_key).flat_map(sections);
     std::iter::once(section).chain(below).collect()
 }

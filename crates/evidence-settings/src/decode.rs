@@ -171,7 +171,7 @@ impl Decoder<'_, '_> {
 
     /// The sections in the list of this key; empty if it is absent.
     pub fn sections(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Fields>> {
-        let Shape::Sections(section) = key.shape else { return None };
+        let Shape::Sections(section) = key.shape.plain() else { return None };
         let Some((entry, path)) = fields.get(key) else { return Some(Vec::new()) };
         match &entry.value.value {
             Value::List(items) if items.is_empty() => {

@@ -187,6 +187,10 @@ impl<W: Write> Table<W> {
 
 /// One line, safe to print, which a spreadsheet neither runs nor reformats.
 fn cell(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_harmless = text.bytes().next().is_none_or(|first| first.is_ascii_alphabetic());
+    if is_harmless && is_plain(&text) {
+        return text;
+    }
     let text = if is_plain(&text) { text } else { sanitized(&text.replace(['\n', '\r', '\t'], " ")).into() };
     if text.trim_start().starts_with(FORMULA) || is_changed(&text) { format!("'{text}").into() } else { text }
 }

@@ -1,6 +1,8 @@
 //! Everything that `evidence diff` says about two bundles: the context first, then the checks by class, then artifacts
 //! and counts.
 
+mod waivers;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
@@ -12,6 +14,9 @@ use serde::Serialize;
 use crate::difference::{CheckDifference, CheckState, Class, Difference, Snapshot, difference};
 use crate::history::span;
 use crate::scope::sentence;
+use crate::waivers::{Waivers, WaiversReader, key};
+
+pub use waivers::{WaiverChange, WaiverTerms};
 
 /// What a bundle says that is compared.
 #[derive(Debug, Default)]
@@ -21,6 +26,7 @@ pub struct Side {
     pub(crate) scope: Option<ScopeRecord>,
     /// The checksum of each artifact by its path.
     artifacts: BTreeMap<String, String>,
+    waivers: WaiversReader,
 }
 
 impl Side {
@@ -46,6 +52,7 @@ impl Sink for Side {
             Row::Scope(scope) => self.scope = Some(scope.clone()),
             _ => {}
         }
+        self.waivers.row(row)?;
         self.snapshot.row(row)
     }
 }
@@ -71,6 +78,8 @@ pub struct Diff {
     pub checks: Vec<CheckChange>,
     /// The number of checks that do not differ.
     pub unchanged: u64,
+    /// The waivers that differ. They change no result.
+    pub waivers: Vec<WaiverChange>,
     /// The artifacts.
     pub artifacts: Artifacts,
     /// The counts of each control.
@@ -139,6 +148,9 @@ pub struct Outcome {
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
+    /// The id of the waiver that accepts the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiver: Option<String>,
 }
 
 /// The artifacts by checksum.
@@ -188,7 +200,7 @@ impl Diff {
     pub fn of((from, left): (&VerifiedBundle, &Side), (to, right): (&VerifiedBundle, &Side)) -> Diff {
         let found = difference(&left.snapshot, &right.snapshot);
         let controls = controls(left, right);
-        let (classes, checks) = changes(&found, &controls);
+        let (classes, checks) = changes(&found, &controls, [Some(left), Some(right)]);
         Diff {
             from: head(from),
             to: head(to),
@@ -199,6 +211,7 @@ impl Diff {
             classes,
             checks,
             unchanged: found.unchanged,
+            waivers: waivers::changes(left.waivers.waivers.as_ref(), right.waivers.waivers.as_ref()),
             artifacts: artifacts(left, right),
             controls: counts(left, right, &controls),
         }
@@ -225,10 +238,12 @@ impl Diff {
 /// The control of each source and rule.
 pub(crate) type Controls = BTreeMap<(String, String), String>;
 
-/// The number of checks in each class, and the checks that differ, the most urgent class first.
+/// The number of checks in each class, and the checks that differ, the most urgent class first. With the sides, each result
+/// has its waiver.
 pub(crate) fn changes(
     found: &Difference<'_>,
     controls: &Controls,
+    sides: [Option<&Side>; 2],
 ) -> (BTreeMap<&'static str, u64>, Vec<CheckChange>) {
     let mut classes: BTreeMap<&'static str, u64> = CLASSES.iter().map(|(_, code, _)| (*code, 0)).collect();
     for check in &found.checks {
@@ -236,7 +251,7 @@ pub(crate) fn changes(
         *count = count.saturating_add(1);
     }
     let mut checks: Vec<(usize, CheckChange)> =
-        found.checks.iter().filter_map(|check| change(check, controls)).collect();
+        found.checks.iter().filter_map(|check| change(check, controls, sides)).collect();
     checks.sort_by_key(|(urgency, _)| *urgency);
     (classes, checks.into_iter().map(|(_, check)| check).collect())
 }
@@ -366,9 +381,17 @@ fn control_of(check: &CheckState, controls: &Controls) -> String {
     controls.get(&(check.source.to_string(), check.rule.to_string())).cloned().unwrap_or_default()
 }
 
-fn change(found: &CheckDifference<'_>, controls: &Controls) -> Option<(usize, CheckChange)> {
+fn change(
+    found: &CheckDifference<'_>,
+    controls: &Controls,
+    [left, right]: [Option<&Side>; 2],
+) -> Option<(usize, CheckChange)> {
     let one = found.to.or(found.from)?;
-    let outcome = |check: &CheckState| Outcome { status: check.status, reason: check.reason.to_string() };
+    let outcome = |check: &CheckState, side: Option<&Side>| Outcome {
+        status: check.status,
+        reason: check.reason.to_string(),
+        waiver: side.and_then(|side| waiver(side.waivers.waivers.as_ref()?, check, controls)),
+    };
     let (urgency, (_, class, _)) =
         CLASSES.iter().enumerate().find(|(_, (class, ..))| *class == found.class)?;
     let change = CheckChange {
@@ -377,10 +400,17 @@ fn change(found: &CheckDifference<'_>, controls: &Controls) -> Option<(usize, Ch
         source: one.source.to_string(),
         rule: one.rule.to_string(),
         subject: one.subject.to_string(),
-        from: found.from.map(outcome),
-        to: found.to.map(outcome),
+        from: found.from.map(|check| outcome(check, left)),
+        to: found.to.map(|check| outcome(check, right)),
     };
     Some((urgency, change))
+}
+
+/// The id of the waiver that accepts this failure.
+fn waiver(waivers: &Waivers, check: &CheckState, controls: &Controls) -> Option<String> {
+    let control = control_of(check, controls);
+    let waiver = waivers.of(key(&control, &check.source, &check.rule, &check.subject))?;
+    (check.status == Status::Fail && waiver.is_applied()).then(|| waiver.record.id.clone())
 }
 
 fn artifacts(left: &Side, right: &Side) -> Artifacts {

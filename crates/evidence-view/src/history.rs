@@ -3,10 +3,12 @@
 //! [`Series`] takes verified bundles, and [`Series::fold`] makes a [`History`] of them, which text, JSON, tables and pages
 //! show. Nothing here knows a clock or a file: the same bundles give the same history, in any order.
 
+mod accepted;
 mod coverage;
 mod exceptions;
 mod facts;
 mod fold;
+mod found_waivers;
 mod intern;
 mod model;
 mod period;
@@ -14,8 +16,11 @@ mod population;
 mod results;
 mod sentences;
 mod series;
+mod strips;
 mod tables;
+mod waivers;
 
+pub use accepted::{Accepted, Approval, ExceptionWaiver};
 pub use exceptions::span;
 pub use facts::Facts;
 pub use fold::FoldError;
@@ -26,3 +31,4 @@ pub use model::{
 };
 pub use period::{Day, Period};
 pub use series::Series;
+pub use strips::{Run, StripCell, StripRow};

@@ -63,7 +63,7 @@ impl Again {
         }
         let snapshot = snapshot(signed, filed.iter().flat_map(|(_, checks)| checks));
         let found = difference(&signed.snapshot, &snapshot);
-        let (classes, differences) = changes(&found, &controls_of(signed, framework));
+        let (classes, differences) = changes(&found, &controls_of(signed, framework), [None, None]);
         Again {
             signed: false,
             context: context(bundle, signed, judged, framework, &filed),

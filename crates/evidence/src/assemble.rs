@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
-    self, ConfigRecord, ErrorRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest,
-    Normalized, NormalizedControl, Observations, Population, Previous, Rows, RuleRecord, RunRecord,
+    self, ConfigRecord, EachRow, ErrorRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest,
+    Normalized, NormalizedControl, Observations, Population, Previous, Rows, RowsOf, RuleRecord, RunRecord,
     SCHEMA_VERSION, ScopeRecord, SignerRecord, SourceRecord, SourceScope, Summary, ToolRecord, write_json,
+    write_json_with,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
-use evidence_report::{Documents, VIEWS, is_view};
+use evidence_report::{Documents, VIEWS, Views, is_view};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -32,6 +33,9 @@ use evidence_rules::framework::{Control, Mapping};
 use evidence_rules::rule::{Rule, Settings};
 use evidence_rules::source_of;
 use evidence_screen::Screen;
+
+/// A list of a document whose rows are written otherwise.
+const NO_ROWS: [(); 0] = [];
 
 /// The controls of the run: those in the configuration, and those that only a source requests.
 pub fn controls(config: &Config) -> Vec<&'static Control> {
@@ -88,13 +92,15 @@ pub fn observed(
     screen: &Screen,
 ) -> io::Result<()> {
     add(spool, path::OBSERVATIONS, |out, reader| {
-        let observations = FallibleRows::new(collection.observations.read(reader));
-        write_json(out, &Observations { schema_version: SCHEMA_VERSION.to_string(), observations })
+        let document = Observations { schema_version: SCHEMA_VERSION.to_string(), observations: NO_ROWS };
+        let rows: EachRow<'_> = &mut |add| collection.observations.each(reader, add);
+        write_json_with(out, &document, &mut [RowsOf { list: "observations", rows }])
     })?;
     add(spool, path::POPULATION, |out, reader| {
-        let members = FallibleRows::new(collection.members.read(reader));
         let (schema_version, sources) = (SCHEMA_VERSION.to_string(), collection.populations.clone());
-        write_json(out, &Population { schema_version, sources, members })
+        let document = Population { schema_version, sources, members: NO_ROWS };
+        let rows: EachRow<'_> = &mut |add| collection.members.each(reader, add);
+        write_json_with(out, &document, &mut [RowsOf { list: "members", rows }])
     })?;
     let rules = controls(config).into_iter().flat_map(|control| {
         applied(config, control).map(|mapping| RuleRecord {
@@ -385,9 +391,13 @@ pub fn last(
     // The report and the tables are generated from documents alone. The manifest is one of these and still incomplete:
     // its list of files, which none of them shows, will include them too.
     write_manifest(spool, false)?;
-    for view in VIEWS {
-        add(spool, view, |out, reader| evidence_report::write(view, reader, out))?;
+    // The table of observations comes first: it finds the requests that other tables name.
+    let (mut views, mut order) = (Views::default(), VIEWS);
+    order.sort_by_key(|view| *view != path::OBSERVATIONS_CSV);
+    for view in order {
+        add(spool, view, |out, reader| views.write(view, reader, out))?;
     }
+    drop(views);
     write_manifest(spool, true)
 }
 
@@ -418,7 +428,8 @@ fn manifest(
             sha256: item.checksum(),
             size: item.size(),
         });
-        let artifacts = sorted.iter().filter(|item| item.is_artifact()).filter_map(|item| reader.row(item));
+        let rows: EachRow<'_> =
+            &mut |add| sorted.iter().filter_map(|item| reader.row(item)).try_for_each(|row| add(&row?));
         let document = Manifest {
             bundle_version: BUNDLE_VERSION.to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -426,7 +437,7 @@ fn manifest(
             framework: config.framework.id.to_string(),
             controls: controls(config).iter().map(|control| control.id.to_string()).collect(),
             sources: collection.sources.iter().map(|source| source_record(&source.name)).collect(),
-            artifacts: FallibleRows::<_>::new(artifacts),
+            artifacts: NO_ROWS,
             signer: SignerRecord::of(&context.key.public_key()),
             bundle_id: bundle_id(&sorted, created_at),
             organization: context.organization.to_string(),
@@ -437,7 +448,7 @@ fn manifest(
             errors: &collection.errors,
             previous: context.previous.cloned(),
         };
-        write_json(out, &document)
+        write_json_with(out, &document, &mut [RowsOf { list: "artifacts", rows }])
     })
 }
 

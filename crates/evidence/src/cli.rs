@@ -229,6 +229,9 @@ pub struct DiffArgs {
     /// End with exit code 8 if there is such a check; may be repeated.
     #[arg(long, value_enum, value_name = "CLASS")]
     pub fail_on: Vec<DiffersOn>,
+    /// Compare as if there were no waivers, and count every regression.
+    #[arg(long)]
+    pub ignore_waivers: bool,
 }
 
 /// How differences are printed.
@@ -243,7 +246,7 @@ pub enum DiffFormat {
 /// What `--fail-on` of `diff` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DiffersOn {
-    /// A check passed and fails
+    /// A check passed and fails without a waiver
     Regression,
     /// A check can no longer be verified
     LostSight,
@@ -277,6 +280,9 @@ pub struct HistoryArgs {
     /// Also write period.html, days.csv, failures.csv, population.csv, events.csv and inputs.csv into this folder.
     #[arg(short, long, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
+    /// Show the failures as if there were no waivers.
+    #[arg(long)]
+    pub ignore_waivers: bool,
 }
 
 /// A day on the command line.

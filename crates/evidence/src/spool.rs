@@ -6,6 +6,7 @@
 //! they are written and never change.
 
 mod rows;
+mod windows;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -18,10 +19,10 @@ use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
 use evidence_os::file;
 use evidence_text::{saturating_u64, saturating_usize};
-use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 pub use self::rows::RowList;
+use self::windows::Windows;
 
 /// The spooled files and texts, in order.
 pub struct Spool {
@@ -154,7 +155,7 @@ impl Spool {
         self.file.flush()?;
         let offset = self.length;
         let (sha256, length) = {
-            let reader = Reader { file: self.file.get_ref(), items: &self.items };
+            let reader = Reader::new(self.file.get_ref(), &self.items);
             // Written by position, after everything that may be read meanwhile. Documents are written a few bytes at a
             // time, so the buffer is large.
             let append = Append { file: reader.file, offset };
@@ -196,7 +197,7 @@ impl Spool {
     /// Fails if the disk is full or fails.
     pub fn reader(&mut self) -> io::Result<Reader<'_>> {
         self.file.flush()?;
-        Ok(Reader { file: self.file.get_ref(), items: &self.items })
+        Ok(Reader::new(self.file.get_ref(), &self.items))
     }
 }
 
@@ -204,17 +205,22 @@ impl Spool {
 pub struct Reader<'a> {
     file: &'a File,
     items: &'a [Item],
+    windows: Windows,
 }
 
 impl<'a> Reader<'a> {
+    fn new(file: &'a File, items: &'a [Item]) -> Reader<'a> {
+        Reader { file, items, windows: Windows::default() }
+    }
+
     /// The spooled files, in order.
     pub fn items(&self) -> &'a [Item] {
         self.items
     }
 
     /// The bytes of `item`.
-    pub fn content(&self, item: &Item) -> impl Read + use<'a> {
-        SpanReader { file: self.file, span: SpoolSpan { offset: item.offset, length: item.size() } }
+    pub fn content<'r>(&'r self, item: &Item) -> impl Read + use<'r, 'a> {
+        SpanReader { reader: self, span: SpoolSpan { offset: item.offset, length: item.size() } }
     }
 
     /// The row of `item` in the manifest, if `item` is an artifact.
@@ -222,10 +228,8 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// Fails if the disk does.
-    pub fn row(&self, item: &Item) -> Option<io::Result<Box<RawValue>>> {
-        let length = item.row?.get();
-        let text = self.utf8(item.offset + item.size(), length);
-        Some(text.and_then(|text| RawValue::from_string(text).map_err(io::Error::from)))
+    pub fn row(&self, item: &Item) -> Option<io::Result<String>> {
+        Some(self.utf8(item.offset + item.size(), item.row?.get()))
     }
 
     /// Reads a text back.
@@ -239,22 +243,23 @@ impl<'a> Reader<'a> {
 
     fn utf8(&self, offset: u64, length: u32) -> io::Result<String> {
         let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-        file::read_exact_at(self.file, &mut bytes, offset)?;
+        let span = SpoolSpan { offset, length: u64::from(length) };
+        SpanReader { reader: self, span }.read_exact(&mut bytes)?;
         String::from_utf8(bytes).map_err(io::Error::other)
     }
 }
 
 /// Reads one range by position, so that any number of readers can share the file.
-struct SpanReader<'a> {
-    file: &'a File,
+struct SpanReader<'r, 'a> {
+    reader: &'r Reader<'a>,
     span: SpoolSpan,
 }
 
-impl Read for SpanReader<'_> {
+impl Read for SpanReader<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let wanted = saturating_usize(self.span.length).min(buffer.len());
-        let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
-        let read = file::read_at(self.file, part, self.span.offset)?;
+        let Some(part) = buffer.get_mut(..wanted).filter(|part| !part.is_empty()) else { return Ok(0) };
+        let read = self.reader.windows.read_at(self.reader.file, part, self.span.offset)?;
         let step = saturating_u64(read);
         self.span.offset += step;
         self.span.length -= step;
@@ -298,7 +303,7 @@ mod tests {
     }
 
     fn row_of(reader: &Reader<'_>, item: &Item) -> ArtifactRecord {
-        serde_json::from_str(reader.row(item).unwrap().unwrap().get()).unwrap()
+        serde_json::from_str(&reader.row(item).unwrap().unwrap()).unwrap()
     }
 
     #[test]

@@ -867,16 +867,34 @@ fn every_call_is_in_the_table() {
     assert_ne!(everything, listed);
     fs::write(&file, listed).unwrap();
     assert_eq!(trial.evidence(&["collect"]).0, 3);
+    // An app, whose installation is found by the organization or named.
+    let names = ["administration", "contents", "organization_administration"];
+    let installation = sandbox::codehost::Installation::new(77, "acme");
+    let installation = names.into_iter().fold(installation, |found, name| found.permission(name, "read"));
+    trial
+        .server
+        .update(|host| host.put_app(sandbox::codehost::App::new(12, "reader").installed(installation)));
+    let key = trial.directory.path().join("app.pem");
+    fs::write(&key, sandbox::codehost::App::private_key()).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    for named in ["", "\n    installation_id: 77"] {
+        let keys = format!("mode: app\n    app_id: 12\n    private_key_path: app.pem{named}\n");
+        fs::write(&file, everything.replacen("mode: token\n", &keys, 1)).unwrap();
+        let (code, text) = trial.evidence(&["collect"]);
+        assert!([0, 3].contains(&code), "{code}: {text}");
+    }
 
     let made: BTreeSet<String> = trial
         .server
         .requests()
         .iter()
         .map(|request| {
-            assert_eq!(request.method, "GET");
+            let is_token = request.path_and_query.ends_with("/access_tokens");
+            assert_eq!(request.method, if is_token { "POST" } else { "GET" });
             let mut parts: Vec<&str> = request.path_and_query.split('/').collect();
             match parts.as_mut_slice() {
                 [_, "orgs", org, ..] => *org = "{org}",
+                [_, "app", "installations", installation, ..] => *installation = "{installation}",
                 [_, "repos", owner, repository, rest @ ..] => {
                     (*owner, *repository) = ("{owner}", "{repo}");
                     if let ["branches", branch, ..] | ["rulesets", branch] = rest {

@@ -9,9 +9,19 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 const ROWS: [&[u8]; 7] =
     [b"artifacts", b"files", b"checks", b"hints", b"observations", b"members", b"waivers"];
 
+/// A list of a document whose rows are JSON already, each on one line: they are written as they are.
+pub struct RowsOf<'a> {
+    /// The name of the list, a field of the document that is empty there.
+    pub list: &'static str,
+    /// Passes each row to its argument, in order.
+    pub rows: EachRow<'a>,
+}
+
+/// Passes each row of a list on, in order.
+pub type EachRow<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()>;
+
 /// Writes a document in the canonical form.
-#[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct Lines<'a, 'r> {
     indented: PrettyFormatter<'static>,
     /// The name of the last field outside rows, and whether it is being written.
     name: Vec<u8>,
@@ -20,12 +30,27 @@ pub(super) struct Lines {
     depth: usize,
     /// The depth of the open list of rows.
     rows: Option<usize>,
+    /// The lists whose rows are JSON already.
+    ready: &'r mut [RowsOf<'a>],
 }
 
-impl Lines {
-    pub(super) fn new() -> Lines {
+impl<'a, 'r> Lines<'a, 'r> {
+    pub(super) fn new(ready: &'r mut [RowsOf<'a>]) -> Lines<'a, 'r> {
         let indented = PrettyFormatter::with_indent(b"  ");
-        Lines { indented, name: Vec::new(), is_name: false, depth: 0, rows: None }
+        Lines { indented, name: Vec::new(), is_name: false, depth: 0, rows: None, ready }
+    }
+
+    /// Writes the rows of the list that was just opened, if they are ready.
+    fn ready<W: ?Sized + Write>(&mut self, mut out: &mut W) -> io::Result<()> {
+        let Lines { indented, name, depth, ready, .. } = self;
+        let is_it = |list: &&mut RowsOf<'_>| *depth == 2 && list.list.as_bytes() == name.as_slice();
+        let Some(list) = ready.iter_mut().find(is_it) else { return Ok(()) };
+        let mut first = true;
+        (list.rows)(&mut |row| {
+            indented.begin_array_value(&mut out, std::mem::take(&mut first))?;
+            out.write_all(row.as_bytes())?;
+            indented.end_array_value(&mut out)
+        })
     }
 
     /// Whether this is inside a row.
@@ -48,13 +73,14 @@ macro_rules! here {
     };
 }
 
-impl Formatter for Lines {
+impl Formatter for Lines<'_, '_> {
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.depth = self.depth.saturating_add(1);
         if self.rows.is_none() && ROWS.contains(&self.name.as_slice()) {
             self.rows = Some(self.depth);
         }
-        here!(self, begin_array(out))
+        here!(self, begin_array(out))?;
+        self.ready(out)
     }
 
     fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
@@ -125,7 +151,9 @@ mod tests {
             "files": [{"path": "x"}],
         });
         let mut text = Vec::new();
-        document.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines::new())).unwrap();
+        document
+            .serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines::new(&mut [])))
+            .unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
         let expected = r#"{
@@ -149,5 +177,26 @@ mod tests {
   ]
 }"#;
         assert_eq!(text, expected);
+    }
+
+    /// Rows that are ready give the bytes of rows that are values, whether there are any or not.
+    #[test]
+    fn ready_rows_stand_where_values_would() {
+        for rows in [vec![], vec![json!({"a": [1]})], vec![json!({"a": [1]}), json!({"b": {"files": []}})]] {
+            let written = |document: &Value, ready: &mut [RowsOf<'_>]| {
+                let mut text = Vec::new();
+                let lines = Lines::new(ready);
+                document.serialize(&mut serde_json::Serializer::with_formatter(&mut text, lines)).unwrap();
+                String::from_utf8(text).unwrap()
+            };
+            let expected =
+                written(&json!({"a": {"files": []}, "files": rows, "z": [], "members": [{}]}), &mut []);
+            let mut each = |add: &mut dyn FnMut(&str) -> io::Result<()>| {
+                rows.iter().try_for_each(|row| add(&row.to_string()))
+            };
+            let ready = &mut [RowsOf { list: "files", rows: &mut each }];
+            let document = json!({"a": {"files": []}, "files": [], "z": [], "members": [{}]});
+            assert_eq!(written(&document, ready), expected);
+        }
     }
 }

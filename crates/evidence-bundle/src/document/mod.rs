@@ -21,6 +21,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use self::lines::Lines;
+pub use self::lines::{EachRow, RowsOf};
 pub use hints::{Category, Hint, Hints, Severity};
 pub use manifest::{
     ArtifactRecord, ErrorRecord, Excluded, FileRecord, Manifest, Previous, SignerRecord, SourceRecord,
@@ -94,14 +95,25 @@ impl Document {
 ///
 /// # Errors
 /// Fails if the writer does, or if a list cannot be produced.
-pub fn write_json<W: Write, T: Serialize>(mut out: W, document: &T) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Lines::new());
+pub fn write_json<W: Write, T: Serialize>(out: W, document: &T) -> io::Result<()> {
+    write_json_with(out, document, &mut [])
+}
+
+/// Writes a document in the canonical form, with lists whose rows are JSON already.
+///
+/// # Errors
+/// Fails if the writer does, or if a list cannot be produced.
+pub fn write_json_with<W: Write, T: Serialize>(
+    mut out: W,
+    document: &T,
+    ready: &mut [RowsOf<'_>],
+) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Lines::new(ready));
     document.serialize(&mut serializer)?;
     out.write_all(b"\n")
 }
 
-/// A row as it stands in a list of a document, on one line. It can be inserted into a document as a
-/// [`RawValue`](serde_json::value::RawValue) without parsing.
+/// A row as it stands in a list of a document, on one line: see [`RowsOf`].
 ///
 /// # Errors
 /// Fails if the row cannot be serialized.

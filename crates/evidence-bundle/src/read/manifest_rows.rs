@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::names::Names;
 use super::reason::{Reason, VerifyError};
-use crate::checksums::{self, ChecksumList};
+use crate::checksums::ChecksumList;
 use crate::document::{ArtifactRecord, Excluded, FileRecord};
 use crate::path::{self, MANIFEST};
 
@@ -14,6 +14,8 @@ pub(super) struct RowCheck<'a> {
     list: &'a ChecksumList,
     /// The size of the artifact in each row of the list, once it was read.
     artifacts: Vec<Option<u64>>,
+    /// The row of the artifact that was read last.
+    last_artifact: usize,
     /// The size of the file in each row of the list, as far as the files were read; 0 for the manifest, the first,
     /// whose size is not known.
     files: Vec<u64>,
@@ -38,6 +40,7 @@ impl<'a> RowCheck<'a> {
         RowCheck {
             list,
             artifacts: vec![None; list.len()],
+            last_artifact: 0,
             files: vec![0],
             sources: BTreeMap::new(),
             controls: BTreeSet::new(),
@@ -60,17 +63,19 @@ impl<'a> RowCheck<'a> {
 
     pub(super) fn artifact(&mut self, record: &ArtifactRecord) -> Result<(), VerifyError> {
         let path = &record.filename;
-        if !path.starts_with(&format!("sources/{}/", path::encode_component(&record.source))) {
+        let place = path.strip_prefix("sources/").and_then(|rest| rest.split_once('/'));
+        if place.is_none_or(|(place, _)| place != path::encode_component(&record.source)) {
             return Err(foreign(path));
         }
-        let index = self.list.position(path);
-        let (Some(row), Some(size)) = (
-            index.and_then(|index| self.list.row(index)),
+        let index = self.list.position_after(self.last_artifact, path);
+        self.last_artifact = index.unwrap_or(self.last_artifact);
+        let (Some(digits), Some(size)) = (
+            index.and_then(|index| self.list.digits(index)),
             index.and_then(|index| self.artifacts.get_mut(index)),
         ) else {
             return Err(mismatch(path, "the manifest names an artifact that the list does not"));
         };
-        if checksums::parse_digest(record.checksum.as_bytes()) != Some(row.sha256) {
+        if record.checksum != digits {
             return Err(mismatch(path, "the checksum of the artifact differs from the list"));
         }
         if size.replace(record.size_bytes).is_some() {
@@ -132,11 +137,12 @@ impl<'a> RowCheck<'a> {
     }
 
     pub(super) fn file(&mut self, record: &FileRecord) -> Result<(), VerifyError> {
-        let row = self.list.row(self.files.len()).filter(|row| row.path == record.path);
-        let row =
-            row.ok_or_else(|| mismatch(&record.path, "the manifest and the list name different files here"))?;
-        if checksums::parse_digest(record.sha256.as_bytes()) != Some(row.sha256) {
-            return Err(mismatch(row.path, "the checksum in the manifest differs from the list"));
+        let index = self.files.len();
+        if self.list.path(index) != Some(&record.path) {
+            return Err(mismatch(&record.path, "the manifest and the list name different files here"));
+        }
+        if self.list.digits(index) != Some(&record.sha256) {
+            return Err(mismatch(&record.path, "the checksum in the manifest differs from the list"));
         }
         self.files.push(record.size);
         Ok(())

@@ -8,6 +8,7 @@ pub mod administration;
 pub mod bundles;
 pub mod input;
 pub mod openapi;
+pub mod period;
 pub mod problem;
 pub mod routes;
 pub mod status;

@@ -41,6 +41,8 @@ const SCHEME: &str = "api_key";
         views::Retention,
         views::AuditView,
         views::AuditList,
+        super::period::PeriodView,
+        super::period::StoredAtView,
         status::StatusView,
         status::OrganizationStatus,
     ))

@@ -14,9 +14,9 @@ use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
 use super::problem::ProblemKind;
-use super::{App, administration, bundles, status, system};
+use super::{App, administration, bundles, period as periods, status, system};
 use crate::pages::{
-    artifacts, bundle, checks, compare, integrity, report, sign_in, style, timeline, verifier,
+    artifacts, bundle, checks, compare, integrity, period, report, sign_in, style, timeline, verifier,
 };
 use crate::role::Capability;
 
@@ -149,6 +149,7 @@ pub fn table() -> Vec<Route> {
         Route::of::<bundles::__path_list, _, _>(Needs(Read), LIST, bundles::list),
         Route::of::<bundles::__path_get, _, _>(Needs(Read), ONE, bundles::get),
         Route::of::<bundles::__path_download, _, _>(Needs(Read), ONE, bundles::download),
+        Route::of::<periods::__path_period, _, _>(Needs(Read), LIST, periods::period),
         Route::of::<admin::__path_set_legal_hold, _, _>(Needs(Administer), HOLD, admin::set_legal_hold),
         Route::of::<admin::__path_extend_retention, _, _>(Needs(Administer), RETAIN, admin::extend_retention),
         Route::of::<admin::__path_delete_bundle, _, _>(Needs(Administer), DELETE, admin::delete_bundle),
@@ -197,6 +198,8 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
         Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
+        Route::plain("/period", Page(Read), LIST, period::period),
+        Route::plain("/period/control", Page(Read), LIST, period::control),
         Route::plain("/integrity", Page(Read), &[], integrity::integrity),
     ]
 }

@@ -11,6 +11,7 @@ use evidence_bundle::{Status, by_hand};
 use evidence_view::{Results, sanitized};
 use http::StatusCode;
 
+use super::accepted::{Accepted, ResultsAndWaivers};
 use super::page::{Frame, page};
 use super::query::address;
 use super::state::ControlState;
@@ -73,6 +74,8 @@ struct Signer {
 enum Contents {
     Intact {
         results: Box<Results>,
+        /// The waivers, if the run had a file of waivers.
+        accepted: Option<Accepted>,
         nothing_missing: bool,
     },
     Damaged {
@@ -96,9 +99,10 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
     let trusted = app.service.signers(&principal).await?;
     let trusted = trusted.into_iter().find(|key| key.key_id == bundle.overview.key_id);
     let viewer = app.service.viewer(&principal).await?;
-    let contents = match viewer.read(&principal, &bundle, Results::default()).await {
-        Ok(results) => Contents::Intact {
+    let contents = match viewer.read(&principal, &bundle, ResultsAndWaivers::default()).await {
+        Ok(ResultsAndWaivers { results, waivers }) => Contents::Intact {
             nothing_missing: results.nothing_missing(&bundle.overview),
+            accepted: Accepted::of(waivers),
             results: Box::new(results),
         },
         Err(Error::Damaged { reason, detail }) => Contents::Damaged { reason, detail },

@@ -4,6 +4,7 @@
 //! exception: it is served unchanged, and knows no bundle of the platform. Templates escape everything they print. A
 //! page shows what the service returns to its principal, and decides nothing.
 
+mod accepted;
 pub mod artifacts;
 mod axis;
 pub mod bundle;
@@ -12,6 +13,7 @@ pub mod compare;
 pub mod cookie;
 pub mod integrity;
 mod page;
+pub mod period;
 mod picture;
 pub mod problem;
 mod query;

@@ -61,6 +61,11 @@ pub(super) fn time_marks(bundle: &BundleRow) -> Vec<&'static str> {
     fixed.into_iter().chain(distant).collect()
 }
 
+/// Whether a bundle was stored more than a day before or after the time that its signer claims.
+pub(super) fn is_late(collected: Time, stored: Time) -> bool {
+    stored.0.saturating_sub(collected.0).saturating_abs() > DAY_MS
+}
+
 /// What limits a trusted key in time.
 pub(super) fn limits(key: &TrustedKeyRow) -> Vec<String> {
     let shown = |time: Time| {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use evidence_bundle::Reason;
+use evidence_bundle::{Reason, VerifiedBundle};
 use evidence_view::Sink;
 
 use super::Service;
@@ -67,6 +67,19 @@ impl Viewer {
         bundle: &BundleRow,
         reader: T,
     ) -> Result<T, Error> {
+        self.read_verified(principal, bundle, reader).await.map(|(_, read)| read)
+    }
+
+    /// Like [`read`](Viewer::read), with what the verification found.
+    ///
+    /// # Errors
+    /// Fails like [`read`](Viewer::read).
+    pub async fn read_verified<T: Sink + Send + 'static>(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        reader: T,
+    ) -> Result<(VerifiedBundle, T), Error> {
         principal.require(Capability::Read)?;
         let service = &self.service;
         let mut trust = service.revoked(principal, bundle.uploaded_at).await?;
@@ -76,7 +89,7 @@ impl Viewer {
         let (file, stored) = (self.cancel.reader(file), bundle.digest);
         self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
             (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
-            (Ok((_, read)), _) => Ok(read),
+            (Ok(read), _) => Ok(read),
             (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
                 Err(Error::Damaged { reason: reason.code(), detail })
             }

@@ -60,7 +60,7 @@ impl Position {
     }
 }
 
-const COLUMNS: &str = "id, sha256, size_bytes, collected_at, uploaded_at, uploaded_by, facts, tags, \
+pub(super) const COLUMNS: &str = "id, sha256, size_bytes, collected_at, uploaded_at, uploaded_by, facts, tags, \
                        retention_until, legal_hold";
 
 impl Store {
@@ -262,7 +262,7 @@ fn digest(row: &AnyRow) -> Result<BlobDigest, Error> {
     BlobDigest::parse(&text(row, "sha256")?).ok_or_else(|| corrupt("a bundle's digest is damaged"))
 }
 
-fn read(row: &AnyRow) -> Result<BundleRow, Error> {
+pub(super) fn read(row: &AnyRow) -> Result<BundleRow, Error> {
     let overview = serde_json::from_str(&text(row, "facts")?);
     let tags = serde_json::from_str(&text(row, "tags")?);
     Ok(BundleRow {

@@ -23,7 +23,7 @@ async fn stored(running: &Running, key: &str, numbers: &[u32]) -> Vec<String> {
     ids
 }
 
-fn is_page(answer: &Answer) {
+pub(crate) fn is_page(answer: &Answer) {
     assert_eq!(answer.kind, "text/html; charset=utf-8", "{answer:?}");
     assert_eq!(
         answer.headers["content-security-policy"],
@@ -631,7 +631,7 @@ async fn a_missing_page_is_reported_as_html_or_json() {
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
     // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
-    assert_eq!(pages, 10);
+    assert_eq!(pages, 13);
 }
 
 /// The same checks by page, by filter and as a table.

@@ -14,7 +14,7 @@ use evidence_view::{Truncated, sanitized};
 use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections, fact};
 use super::room::{self, Room};
 use super::text;
-use crate::documents::{Documents, rows};
+use crate::documents::{Documents, lists};
 
 /// The most subjects named of a group.
 const NAMED: usize = 20;
@@ -147,28 +147,32 @@ impl Gathered {
         };
         let (mut errors, mut excluded, mut warnings) =
             (Truncated::default(), Truncated::default(), Truncated::default());
-        rows(documents, MANIFEST, "errors", |error: ErrorRecord| {
-            if is_new(&error.code, &error.source, &error.subject) {
-                errors.push(error);
-            }
-            Ok(())
-        })?;
-        rows(documents, MANIFEST, "excluded", |file: Excluded| {
-            excluded.push(file);
-            Ok(())
+        lists(documents, MANIFEST, |json, name| {
+            Some(match name {
+                "errors" => json.list(|json| {
+                    let error: ErrorRecord = json.value()?;
+                    if is_new(&error.code, &error.source, &error.subject) {
+                        errors.push(error);
+                    }
+                    Ok(())
+                }),
+                "excluded" => json.list(|json| json.value().map(|file: Excluded| excluded.push(file))),
+                "warnings" => json.list(|json| {
+                    let warning: Warning = json.value()?;
+                    let source = warning.source.clone().unwrap_or_default();
+                    let subject = warning.subject.as_deref().unwrap_or_default();
+                    let is_grouped = self.reasons.contains(&(warning.code.clone(), source.clone()));
+                    if !is_grouped && is_new(&warning.code, &source, subject) {
+                        warnings.push(warning);
+                    }
+                    Ok(())
+                }),
+                _ => return None,
+            })
         })?;
         if excluded.count() == self.excluded {
             excluded = Truncated::default();
         }
-        rows(documents, MANIFEST, "warnings", |warning: Warning| {
-            let source = warning.source.clone().unwrap_or_default();
-            let subject = warning.subject.as_deref().unwrap_or_default();
-            let is_grouped = self.reasons.contains(&(warning.code.clone(), source.clone()));
-            if !is_grouped && is_new(&warning.code, &source, subject) {
-                warnings.push(warning);
-            }
-            Ok(())
-        })?;
         let mut room = Room::new(room::MISSING / 2);
         room.fit(&mut errors, |error| vec![&error.subject, &error.source, &error.message, &error.code]);
         room.fit(&mut excluded, |file| vec![&file.filename, &file.rule]);

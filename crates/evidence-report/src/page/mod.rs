@@ -28,8 +28,9 @@ use self::population::Population;
 use self::questions::{Parts, Question};
 use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
-use crate::documents::{Documents, head, waivers, whole};
+use crate::documents::{Documents, waivers, whole};
 use crate::origin::{PROJECT, purpose};
+use crate::shared::Shared;
 use crate::template;
 
 /// The page. The texts from the bundle are sanitized, and the template escapes them.
@@ -149,8 +150,10 @@ impl Title {
 }
 
 /// Writes the page.
-pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let manifest = head(documents)?;
+pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dyn Write) -> io::Result<()> {
+    // No table comes after the page.
+    shared.drop_requests();
+    let manifest = shared.head(documents)?;
     let run: RunRecord = whole(documents, RUN)?;
     let scope: ScopeRecord = whole(documents, SCOPE)?;
     let waivers = waivers(documents)?;
@@ -161,7 +164,7 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
     let observations = Observations::read(documents, &mut sections, &mut missing)?;
     let missing = missing.with(documents, &sections)?;
     let mut room = Room::new(room::SETTINGS);
-    let title = Title::new(&manifest, &run, &mut room);
+    let title = Title::new(manifest, &run, &mut room);
     let (rules, more_rules) = settings::rules(&scope, &sections, &mut room);
     let reconciled = observations.reconciled(&run.sources);
     let population = Population::read(documents, run.sources)?;

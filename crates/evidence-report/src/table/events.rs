@@ -9,28 +9,21 @@ use evidence_view::csv::{Row, Table, checksum};
 use serde::Deserialize;
 
 use super::begin::{ORIGIN, Origin, mark};
-use super::requests::{self, Requests};
-use crate::documents::{Documents, rows};
-
-/// The type of the artifacts that hold events.
-const EVENTS: &str = "user_lifecycle";
+use crate::documents::Documents;
+use crate::requests;
+use crate::shared::Shared;
 
 /// `derived/events.csv`
-pub(crate) fn events(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let (origin, requests) = (Origin::of(documents)?, Requests::read(documents)?);
-    let mut logs: Vec<ArtifactRecord> = Vec::new();
-    rows(documents, MANIFEST, "artifacts", |artifact: ArtifactRecord| {
-        if artifact.artifact_type == EVENTS {
-            logs.push(artifact);
-        }
-        Ok(())
-    })?;
+pub(crate) fn events(documents: &dyn Documents, shared: &mut Shared, out: &mut dyn Write) -> io::Result<()> {
+    let origin = Origin::of(documents, shared)?;
+    let logs = shared.logs(documents)?.to_vec();
     let paths: Vec<&str> =
         logs.iter().map(|log| log.filename.as_str()).chain([MANIFEST, OBSERVATIONS]).collect();
-    mark(documents, &paths, out)?;
+    mark(documents, shared, &paths, out)?;
     let (_, columns) = requests::COLUMNS.split_at(1);
     let mut table = Table::with::<10, EventRow<'_>>(out, &[columns, &ORIGIN].concat())?;
     for log in &logs {
+        let requests = shared.requests(documents)?;
         let request = requests.of_artifact(&log.filename);
         let tail = [&request[..], &origin.cells()].concat();
         let mut failed = Ok(());

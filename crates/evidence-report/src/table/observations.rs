@@ -9,21 +9,28 @@ use evidence_view::csv::{Row, Table};
 
 use super::begin::{ORIGIN, Origin, mark};
 use crate::documents::{Documents, rows};
+use crate::requests::Gathering;
+use crate::shared::Shared;
 
 /// `derived/observations.csv`
-pub(crate) fn observations(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let origin = Origin::of(documents)?;
-    mark(documents, &[OBSERVATIONS, MANIFEST], out)?;
+pub(crate) fn observations(
+    documents: &dyn Documents,
+    shared: &mut Shared,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let origin = Origin::of(documents, shared)?;
+    mark(documents, shared, &[OBSERVATIONS, MANIFEST], out)?;
     let mut table = Table::with::<16, ObservationRow<'_>>(out, &ORIGIN)?;
+    let mut gathering = Gathering::default();
     rows(documents, OBSERVATIONS, "observations", |observation: ObservationRecord| {
-        let requests: Vec<Option<&AskedRecord>> = match observation.requests.as_slice() {
-            [] => vec![None],
-            requests => requests.iter().map(Some).collect(),
-        };
-        requests
-            .into_iter()
-            .try_for_each(|request| table.row_with(&ObservationRow(&observation, request), &origin.cells()))
+        gathering.add(&observation);
+        let mut add = |request| table.row_with(&ObservationRow(&observation, request), &origin.cells());
+        match observation.requests.as_slice() {
+            [] => add(None),
+            requests => requests.iter().try_for_each(|request| add(Some(request))),
+        }
     })?;
+    shared.set_requests(gathering.end());
     table.finish().map(|_| ())
 }
 
@@ -52,25 +59,29 @@ impl Row<16> for ObservationRow<'_> {
 
     fn cells(&self) -> [Cow<'_, str>; 16] {
         let ObservationRow(observation, request) = self;
-        let optional = |text: &'_ Option<String>| text.clone().unwrap_or_default();
-        let asked = |text: fn(&AskedRecord) -> String| request.map(text).unwrap_or_default().into();
+        let request = *request;
+        let asked = |text: fn(&AskedRecord) -> &str| Cow::Borrowed(request.map(text).unwrap_or_default());
+        let option = |text: fn(&AskedRecord) -> &Option<String>| {
+            Cow::Borrowed(request.and_then(|asked| text(asked).as_deref()).unwrap_or_default())
+        };
+        let status = request.and_then(|asked| asked.status);
         [
             observation.id.as_str().into(),
             observation.source.as_str().into(),
             observation.kind.as_str().into(),
             observation.subject.as_str().into(),
             code(observation.outcome).into(),
-            optional(&observation.reason).into(),
-            optional(&observation.detail).into(),
-            optional(&observation.artifact).into(),
-            asked(|asked| asked.at.clone()),
-            asked(|asked| asked.method.clone()),
-            asked(|asked| asked.path.clone()),
-            asked(|asked| asked.status.map(|status| status.to_string()).unwrap_or_default()),
-            asked(|asked| asked.etag.clone().unwrap_or_default()),
-            asked(|asked| asked.request_id.clone().unwrap_or_default()),
-            asked(|asked| asked.message.clone().unwrap_or_default()),
-            asked(|asked| asked.permission.clone().unwrap_or_default()),
+            observation.reason.as_deref().unwrap_or_default().into(),
+            observation.detail.as_deref().unwrap_or_default().into(),
+            observation.artifact.as_deref().unwrap_or_default().into(),
+            asked(|asked| &asked.at),
+            asked(|asked| &asked.method),
+            asked(|asked| &asked.path),
+            status.map(|status| status.to_string()).unwrap_or_default().into(),
+            option(|asked| &asked.etag),
+            option(|asked| &asked.request_id),
+            option(|asked| &asked.message),
+            option(|asked| &asked.permission),
         ]
     }
 }

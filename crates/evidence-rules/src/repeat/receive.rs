@@ -18,6 +18,9 @@ use crate::inspection::Facts;
 use crate::rule::reason;
 use crate::{SOURCES, reason_of, rule_of};
 
+/// Enough for the usual artifact, in bytes.
+const USUAL: usize = 2 << 10;
+
 /// The largest artifact that is read into memory before it is parsed, in bytes.
 const BUFFERED: u64 = 1 << 20;
 
@@ -153,10 +156,10 @@ impl Repetition {
         let is_applied = first.is_some_and(|row| self.applies_to(row));
         let is_judged = is_applied || self.again.is_some();
         if let Some(row) = self.rows.get_mut(place).filter(|_| is_judged) {
-            let mut bytes = Vec::new();
+            let mut bytes = Vec::with_capacity(USUAL);
             let small = contents.take(BUFFERED).read_to_end(&mut bytes)?;
             let read = if saturating_u64(small) < BUFFERED {
-                Artifact::read(row.kind, bytes.as_slice())
+                Artifact::parse(row.kind, &bytes)
             } else {
                 Artifact::read(row.kind, io::BufReader::new(bytes.chain(contents)))
             };

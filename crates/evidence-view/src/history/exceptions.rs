@@ -10,6 +10,7 @@ use super::period::instant;
 use super::population::{Presence, Seen};
 use super::results::{Found, Results};
 use super::series::{Absence, Series, Stored};
+use super::waivers::{Approvals, Waived};
 
 /// The digits of a number.
 const DIGITS: usize = 12;
@@ -23,6 +24,7 @@ pub(super) struct Failures {
     ended: Vec<Exception>,
     open: HashMap<Identity, Open>,
     last_pass: HashMap<Identity, i64>,
+    approvals: Approvals,
 }
 
 /// A failure that has not ended.
@@ -31,6 +33,15 @@ struct Open {
     exception: Exception,
     /// Whether the last bundle does not judge the check any more.
     is_unseen: bool,
+}
+
+/// A bundle whose results are taken.
+struct Night<'a> {
+    series: &'a Series,
+    bundle: &'a Stored,
+    waived: Waived<'a>,
+    /// Whether it is the first of the period.
+    is_first: bool,
 }
 
 impl Failures {
@@ -43,8 +54,10 @@ impl Failures {
         results: &Results,
         is_first: bool,
     ) {
+        let waived = Waived::of(series, bundle, &mut self.approvals);
+        let night = Night { series, bundle, waived, is_first };
         for (identity, found) in results {
-            self.check(series, bundle, *identity, found, is_first);
+            self.check(&night, *identity, found);
         }
         let missing: Vec<Identity> =
             self.open.keys().filter(|identity| !results.contains_key(identity)).copied().collect();
@@ -61,27 +74,28 @@ impl Failures {
         }
     }
 
-    fn check(&mut self, series: &Series, bundle: &Stored, identity: Identity, found: &Found, is_first: bool) {
-        let now = bundle.created_at;
+    fn check(&mut self, night: &Night<'_>, identity: Identity, found: &Found) {
+        let now = night.bundle.created_at;
         match found.status {
             Status::Pass => {
                 self.end(identity, Ended::Repaired, Some(now));
                 self.last_pass.insert(identity, now);
             }
-            Status::Fail => self.fail(series, bundle, identity, found, is_first),
+            Status::Fail => self.fail(night, identity, found),
             Status::NotVerifiable => {
                 if let Some(open) = self.open.get_mut(&identity) {
                     open.is_unseen = false;
                 }
             }
-            Status::NotApplicable if series.names.text(found.reason) == "archived" => {
+            Status::NotApplicable if night.series.names.text(found.reason) == "archived" => {
                 self.end(identity, Ended::Archived, None);
             }
             Status::NotApplicable => self.unseen(identity),
         }
     }
 
-    fn fail(&mut self, series: &Series, bundle: &Stored, identity: Identity, found: &Found, is_first: bool) {
+    fn fail(&mut self, night: &Night<'_>, identity: Identity, found: &Found) {
+        let Night { series, bundle, waived, is_first } = night;
         let now = bundle.created_at;
         let name = |number| series.names.text(number).to_owned();
         let last_pass = self.last_pass.get(&identity).copied();
@@ -97,7 +111,7 @@ impl Failures {
                     reason: name(found.reason),
                     began: match last_pass {
                         Some(_) => Began::Regression,
-                        None if is_first => Began::Start,
+                        None if *is_first => Began::Start,
                         None => Began::FirstSight,
                     },
                     last_pass: last_pass.map(instant),
@@ -106,7 +120,7 @@ impl Failures {
                     first_pass: None,
                     ended: Ended::Open,
                     bundles: 0,
-                    waivers: [],
+                    waivers: Vec::new(),
                     seconds: [last_pass, Some(now), Some(now), None],
                 },
                 is_unseen: false,
@@ -119,6 +133,8 @@ impl Failures {
         exception.bundles = exception.bundles.saturating_add(1);
         let [last_pass, first_fail, ..] = exception.seconds;
         exception.seconds = [last_pass, first_fail, Some(now), None];
+        let check = (identity.0, identity.1, found.subject);
+        waived.add_to(exception, series, bundle, check, &self.approvals);
     }
 
     fn unseen(&mut self, identity: Identity) {

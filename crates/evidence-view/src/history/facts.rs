@@ -9,6 +9,7 @@ use evidence_bundle::document::{Check, Member, RunRecord, ScopeRecord};
 use evidence_bundle::path::POPULATION;
 use evidence_bundle::read::{ControlHead, Row, Sink};
 
+use super::found_waivers::FoundWaivers;
 use crate::checks::{CheckReader, CheckSink};
 
 /// Reads the facts of one bundle.
@@ -20,6 +21,7 @@ pub struct Facts {
     populated: bool,
     pub(super) run: Option<RunRecord>,
     pub(super) scope: Option<ScopeRecord>,
+    pub(super) waivers: FoundWaivers,
 }
 
 impl Default for Facts {
@@ -30,6 +32,7 @@ impl Default for Facts {
             populated: false,
             run: None,
             scope: None,
+            waivers: FoundWaivers::default(),
         }
     }
 }
@@ -117,6 +120,8 @@ impl Sink for Facts {
             Row::Run(run) => self.run = Some(run.clone()),
             Row::Scope(scope) => self.scope = Some(scope.clone()),
             Row::Member(member) => self.members.push(member.into()),
+            Row::WaiverMatch(check) => self.waivers.named(check),
+            Row::Waiver(waiver) => self.waivers.waiver(waiver),
             Row::End(POPULATION) => self.populated = true,
             _ => {}
         }

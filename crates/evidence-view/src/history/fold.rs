@@ -10,6 +10,7 @@ use super::model::{Change, Coverage, Gap, History, Input, KeyUse, NotUsed, RuleC
 use super::period::{DAY, Day, Period, instant, length};
 use super::population::Subjects;
 use super::series::{Series, Stored};
+use super::waivers;
 
 /// Why there is no period.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +104,7 @@ impl Series {
             longest_gap: longest_gap(period, &used),
             exceptions: failures.finish(),
             population: subjects.changes(),
-            changes: changes(&used),
+            changes: changes(self, &used),
             keys: keys(&used),
             inputs: bundles.iter().map(|bundle| input(bundle, is_back_dated(bundle))).collect(),
             not_used,
@@ -177,7 +178,7 @@ fn keys(used: &[&Stored]) -> Vec<KeyUse> {
 }
 
 /// What changed from one bundle to the next. A source that was not reached reports no account, so its last one is kept.
-fn changes(used: &[&Stored]) -> Vec<Change> {
+fn changes(series: &Series, used: &[&Stored]) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut accounts: BTreeMap<&str, &str> = BTreeMap::new();
     for (index, bundle) in used.iter().enumerate() {
@@ -187,7 +188,8 @@ fn changes(used: &[&Stored]) -> Vec<Change> {
                 changes.push(Change { time: time.clone(), change, was, is });
             }
         };
-        if let Some(before) = index.checked_sub(1).and_then(|index| used.get(index)) {
+        let before = index.checked_sub(1).and_then(|index| used.get(index));
+        if let Some(before) = before {
             add("tool", before.tool.clone(), bundle.tool.clone());
             let only = |one: &Stored, other: &Stored| {
                 let rules = one.rules.difference(&other.rules);
@@ -204,6 +206,9 @@ fn changes(used: &[&Stored]) -> Vec<Change> {
             if let Some(was) = accounts.insert(source, account) {
                 add("identity", format!("{source}: {was}"), format!("{source}: {account}"));
             }
+        }
+        if let Some(before) = before {
+            changes.extend(waivers::changes(series, before, bundle));
         }
     }
     changes

@@ -4,7 +4,10 @@ use evidence_bundle::Status;
 use evidence_bundle::document::Cadence;
 use serde::Serialize;
 
+use super::accepted::ExceptionWaiver;
+
 /// A period, folded from verified bundles.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Period))]
 #[derive(Debug, Serialize)]
 pub struct History {
     /// The organization.
@@ -16,6 +19,7 @@ pub struct History {
     /// The last day.
     pub to: String,
     /// How often bundles are expected, as the newest bundle says. `None` if it does not say: then days are counted.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub cadence: Option<Cadence>,
     /// What is covered.
     pub coverage: Coverage,
@@ -25,7 +29,7 @@ pub struct History {
     pub exceptions: Vec<Exception>,
     /// How the population changed.
     pub population: Vec<PopulationChange>,
-    /// How tool, rules, configuration, identity, cadence and key changed.
+    /// How tool, rules, configuration, identity, cadence, key and waivers changed.
     pub changes: Vec<Change>,
     /// The keys that signed.
     pub keys: Vec<KeyUse>,
@@ -39,6 +43,7 @@ pub struct History {
 }
 
 /// What is covered.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodCoverage))]
 #[derive(Debug, Serialize)]
 pub struct Coverage {
     /// How many intervals the period has: days, or those of the cadence.
@@ -54,6 +59,7 @@ pub struct Coverage {
 }
 
 /// What is covered of one rule.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodRuleCoverage))]
 #[derive(Debug, Serialize)]
 pub struct RuleCoverage {
     /// The source.
@@ -67,6 +73,7 @@ pub struct RuleCoverage {
 }
 
 /// A time without a verified bundle.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodGap))]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Gap {
     /// The bundle before, or the start of the period.
@@ -80,6 +87,7 @@ pub struct Gap {
 }
 
 /// How a failure began.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodBegan))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Began {
@@ -92,6 +100,7 @@ pub enum Began {
 }
 
 /// How a failure ended.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodEnded))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -156,6 +165,7 @@ impl Ended {
 }
 
 /// A run of failing observations of one check.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodException))]
 #[derive(Debug, Serialize)]
 pub struct Exception {
     /// A stable number: the beginning of the SHA-256 of source, rule, subject and the first bundle.
@@ -184,14 +194,15 @@ pub struct Exception {
     pub ended: Ended,
     /// In how many bundles it fails.
     pub bundles: u64,
-    /// The waivers of the failure.
-    pub waivers: [(); 0],
+    /// The waivers of the failure, by id. They change nothing else.
+    pub waivers: Vec<ExceptionWaiver>,
     /// The same instants in seconds: last pass, first fail, last fail, first pass.
     #[serde(skip)]
     pub seconds: [Option<i64>; 4],
 }
 
 /// A change of the population.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodPopulationChange))]
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PopulationChange {
     /// The day.
@@ -205,11 +216,12 @@ pub struct PopulationChange {
 }
 
 /// A change of what decides the results.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodChange))]
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The first bundle after it.
     pub time: String,
-    /// What changed: `tool`, `rules`, `configuration`, `identity`, `cadence` or `key`.
+    /// What changed: `tool`, `rules`, `configuration`, `identity`, `cadence`, `key` or `waiver`.
     pub change: &'static str,
     /// What it was.
     pub was: String,
@@ -218,6 +230,7 @@ pub struct Change {
 }
 
 /// A key that signed.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodKeyUse))]
 #[derive(Debug, Serialize)]
 pub struct KeyUse {
     /// The id of the key.
@@ -231,6 +244,7 @@ pub struct KeyUse {
 }
 
 /// A bundle of the period.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodInput))]
 #[derive(Debug, Serialize)]
 pub struct Input {
     /// The id of the bundle.
@@ -250,6 +264,7 @@ pub struct Input {
 }
 
 /// A file that was given and not used.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodNotUsed))]
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct NotUsed {
     /// The SHA-256 of the file; empty if it could not be read.

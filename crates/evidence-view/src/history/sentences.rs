@@ -105,6 +105,26 @@ impl History {
         format!("{all}: {}", parts.collect::<Vec<_>>().join(", "))
     }
 
+    /// How long the repaired failures lasted. `None` without a failure.
+    pub fn repaired(&self) -> Option<String> {
+        let all = self.exceptions.len();
+        let mut repaired: Vec<_> =
+            self.exceptions.iter().filter(|exception| exception.ended == Ended::Repaired).collect();
+        repaired.sort_by_key(|exception| exception.duration());
+        let of = counted(saturating_u64(all), "failure");
+        Some(match repaired.as_slice() {
+            _ if all == 0 => return None,
+            [] => format!("none of {of} was repaired in the period"),
+            [one] => format!("1 of {of} was repaired; it lasted {}", one.duration_words()),
+            [shortest, .., longest] => format!(
+                "{} of {of} were repaired; the shortest lasted {}, the longest {}",
+                grouped(saturating_u64(repaired.len())),
+                shortest.duration_words(),
+                longest.duration_words()
+            ),
+        })
+    }
+
     /// Whether tool, rules, configuration and key stayed the same.
     pub fn same(&self) -> String {
         let count = |kind: &str| self.changes.iter().filter(|change| change.change == kind).count();

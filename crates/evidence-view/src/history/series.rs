@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use evidence_bundle::document::{Cadence, Previous, Scope, SourcePopulation, ToolRecord};
+use evidence_bundle::document::{Cadence, Previous, Scope, SourcePopulation, ToolRecord, WaiverState};
 use evidence_bundle::{Status, VerifiedBundle};
 
 use super::facts::{Facts, FoundMember};
+use super::found_waivers::{FoundWaiver, FoundWaivers};
 use super::intern::Interned;
 
 /// The verified bundles of a period, in any order.
@@ -48,6 +49,17 @@ pub(super) struct AppliedRule {
     pub(super) version: u32,
 }
 
+/// A waiver of a bundle; texts by number.
+#[derive(Debug)]
+pub(super) struct StoredWaiver {
+    pub(super) id: u32,
+    pub(super) approved_by: u32,
+    pub(super) approved_at: u32,
+    pub(super) expires_at: u32,
+    pub(super) state: WaiverState,
+    pub(super) failures: Box<[(u32, u32, u32)]>,
+}
+
 /// One bundle.
 #[derive(Debug)]
 pub(super) struct Stored {
@@ -73,12 +85,16 @@ pub(super) struct Stored {
     pub(super) lacking: Option<BTreeSet<String>>,
     pub(super) checks: Box<[u32]>,
     pub(super) members: Box<[u32]>,
+    pub(super) waivers: Box<[StoredWaiver]>,
 }
 
 impl Series {
     /// Adds a bundle whose documents all have the known form.
     pub fn add(&mut self, bundle: &VerifiedBundle, facts: Facts) {
-        let Facts { checks, members, run: Some(run), scope: Some(scope), .. } = facts else { return };
+        let Facts { checks, members, run: Some(run), scope: Some(scope), waivers, .. } = facts else {
+            return;
+        };
+        let waivers = self.waivers(waivers);
         let checks = checks.sink.checks.iter().map(|check| {
             let key = CheckKey {
                 control: self.names.number(&*check.control),
@@ -148,7 +164,21 @@ impl Series {
             lacking: lacking(bundle),
             checks,
             members,
+            waivers,
         });
+    }
+
+    /// The waivers with their texts by number.
+    fn waivers(&mut self, found: FoundWaivers) -> Box<[StoredWaiver]> {
+        let stored = found.all.into_iter().map(|FoundWaiver { record, state, failures }| {
+            let [id, approved_by, approved_at, expires_at] = record.map(|text| self.names.number(&*text));
+            let failures = failures.into_iter().map(|failure| {
+                let [source, rule, subject] = failure.map(|text| self.names.number(&*text));
+                (source, rule, subject)
+            });
+            StoredWaiver { id, approved_by, approved_at, expires_at, state, failures: failures.collect() }
+        });
+        stored.collect()
     }
 
     /// The number of bundles.

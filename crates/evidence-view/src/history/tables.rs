@@ -29,8 +29,8 @@ impl Row<8> for DayRow<'_> {
     }
 }
 
-impl Row<13> for Exception {
-    const COLUMNS: [&'static str; 13] = [
+impl Row<14> for Exception {
+    const COLUMNS: [&'static str; 14] = [
         "number",
         "control",
         "source",
@@ -44,10 +44,12 @@ impl Row<13> for Exception {
         "first_pass",
         "ended",
         "bundles",
+        "waivers",
     ];
 
-    fn cells(&self) -> [Cow<'_, str>; 13] {
+    fn cells(&self) -> [Cow<'_, str>; 14] {
         let time = |time: &'_ Option<String>| time.clone().unwrap_or_default().into();
+        let waivers: Vec<String> = self.waivers.iter().map(|waiver| waiver.words(self.bundles)).collect();
         [
             // A spreadsheet would take some numbers for ones in exponent form.
             format!("#{}", self.number).into(),
@@ -63,6 +65,7 @@ impl Row<13> for Exception {
             time(&self.first_pass),
             self.ended.code().into(),
             self.bundles.to_string().into(),
+            waivers.join(" | ").into(),
         ]
     }
 }

@@ -8,6 +8,8 @@ use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_os::input;
+use evidence_text::safe;
+use evidence_text::shown::{counted, thousands};
 use evidence_view::diff::{Diff, Side};
 use evidence_view::difference::Class;
 use evidence_view::read;
@@ -17,6 +19,7 @@ use super::print::{json, printed, unwritable};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
 use crate::cli::{DiffArgs, DiffFormat, DiffersOn};
+use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -41,6 +44,7 @@ pub(super) fn run(args: &DiffArgs, env: &Env) -> Result<Exit, Error> {
         });
     }
     let diff = Diff::of((&from.0, &from.1), (&to.0, &to.1));
+    let diff = if args.ignore_waivers { diff.without_waivers() } else { diff };
     let outcome = match (args.json, args.format) {
         (true, _) => json(io::BufWriter::new(io::stdout().lock()), &diff),
         (false, DiffFormat::Text) => printed(&text::text(&diff)),
@@ -51,8 +55,15 @@ pub(super) fn run(args: &DiffArgs, env: &Env) -> Result<Exit, Error> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(unwritable(error)),
         _ => {}
     }
+    let (unwaived, waived) = diff.unwaived(Class::Regression);
+    if waived > 0 && args.fail_on.contains(&DiffersOn::Regression) {
+        let unwaived = counted(unwaived, "regression", "regressions");
+        console::note(
+            &safe!("gate: {unwaived} without a waiver, {} with one\n", thousands(waived); unwaived),
+        );
+    }
     let is_found = |on: &DiffersOn| match on {
-        DiffersOn::Regression => diff.count(Class::Regression) > 0,
+        DiffersOn::Regression => unwaived > 0,
         DiffersOn::LostSight => diff.count(Class::LostSight) > 0,
         DiffersOn::Any => !diff.checks.is_empty(),
     };

@@ -62,6 +62,7 @@ pub(super) fn run(args: &HistoryArgs, env: &Env) -> Result<Exit, Error> {
         note(&format!("{outside} of {} verified bundles are outside the period", series.len()));
     }
     let history = match series.fold(args.from, args.to, not_used) {
+        Ok(history) if args.ignore_waivers => history.without_waivers(),
         Ok(history) => history,
         // Why there is none is the worse news.
         Err(FoldError::NoBundle) if worst.exit().is_err() => return worst.exit(),

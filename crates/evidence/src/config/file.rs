@@ -36,7 +36,7 @@ keys! {
         "The number of hours in which one bundle is expected.")
         example "6", also &["hour"];
     WAIVERS = optional("waivers", PATH,
-        "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result.")
+        "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result. `evidence waivers check` validates the file and shows what would apply.")
         example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
     RULES = optional_section("rules", &rules::SECTION)
         also &["rule"];

@@ -103,10 +103,12 @@ static RULES: &[(&str, Allowed)] = &[
     ("sources.codehost.private_key_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.api_url", Allowed::Hosts(&github::config::OWN_HOSTS)),
     ("sources.codehost.ca_file", Allowed::Nothing),
+    ("sources.cloud.credentials_command", Allowed::Nothing),
     ("sources.cloud.endpoint_url", Allowed::Hosts(&aws::host::endpoint::OWN_HOSTS)),
     ("sources.cloud.access_key_id_env", Allowed::Variables(CLOUD)),
     ("sources.cloud.secret_access_key_env", Allowed::Variables(CLOUD)),
     ("sources.cloud.session_token_env", Allowed::Variables(CLOUD)),
+    ("sources.altcloud.credentials_json_env", Allowed::Variables(&["ALTCLOUD_", "GOOGLE_"])),
     ("sources.altcloud.credentials_env", Allowed::Variables(&["ALTCLOUD_", "GOOGLE_"])),
     ("sources.altcloud.api_url", Allowed::Hosts(&google::config::OWN_HOSTS)),
     ("bundle.signing.private_key_path", Allowed::InFolder),
@@ -220,7 +222,9 @@ mod tests {
             .flat_map(|section| section.keys.iter().map(move |key| (section, *key)));
         keys.filter_map(|(section, key)| match key.shape {
             Shape::Text(format) | Shape::List { of: format, .. } | Shape::EverythingOr(format) => {
-                matches!(format, Format::Variable | Format::Url | Format::Path)
+                // A program, too, reaches outside.
+                (matches!(format, Format::Variable | Format::Url | Format::Path)
+                    || key.name == "credentials_command")
                     .then_some((section, key, format))
             }
             _ => None,

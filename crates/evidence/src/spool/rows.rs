@@ -2,8 +2,8 @@
 
 use std::io;
 
+use evidence_bundle::document::row_json;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::{Reader, Spool, Text};
 
@@ -26,7 +26,7 @@ impl RowList {
     ///
     /// Fails if the disk is full or fails, or if the row cannot be written as JSON.
     pub fn push(&mut self, row: &impl Serialize, spool: &mut Spool) -> io::Result<()> {
-        self.open.push_str(&serde_json::to_string(row)?);
+        self.open.push_str(&row_json(row)?);
         self.open.push('\n');
         if self.open.len() >= BLOCK { self.close(spool) } else { Ok(()) }
     }
@@ -53,23 +53,18 @@ impl RowList {
         Ok(())
     }
 
-    /// The rows, in order.
-    pub fn read<'a>(
-        &'a self,
-        reader: &'a Reader<'_>,
-    ) -> impl Iterator<Item = io::Result<Box<RawValue>>> + 'a {
-        let spooled = self.blocks.iter().map(|block| reader.text(block));
-        spooled.chain([Ok(self.open.clone())]).flat_map(|block| match block {
-            Ok(text) => rows(&text),
-            Err(error) => vec![Err(error)],
-        })
+    /// Passes each row to `take`, in order.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the disk or `take` does.
+    pub fn each(&self, reader: &Reader<'_>, mut take: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+        // Compact JSON contains no line breaks.
+        for block in &self.blocks {
+            reader.text(block)?.lines().try_for_each(&mut take)?;
+        }
+        self.open.lines().try_for_each(take)
     }
-}
-
-/// The rows of a block. Compact JSON contains no line breaks.
-fn rows(block: &str) -> Vec<io::Result<Box<RawValue>>> {
-    let row = |line: &str| RawValue::from_string(line.to_string()).map_err(io::Error::from);
-    block.lines().map(row).collect()
 }
 
 #[cfg(test)]
@@ -93,8 +88,12 @@ mod tests {
         }
         assert!(all.blocks.len() > 2, "more than one block of one list is tested");
         let reader = spool.reader().unwrap();
-        let read: Vec<String> =
-            all.read(&reader).map(|row| serde_json::from_str(row.unwrap().get()).unwrap()).collect();
+        let mut read: Vec<String> = Vec::new();
+        all.each(&reader, |row| {
+            read.push(serde_json::from_str(row).unwrap());
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(read, expected);
     }
 }

@@ -94,6 +94,17 @@ fn a_dry_run_names_the_app_and_counts_its_requests() {
     assert!(!lab.requested().iter().any(|path| path == "/user"));
 }
 
+/// The token of a job is not enough, and is named as such.
+#[test]
+fn the_token_of_a_job_is_named() {
+    let lab = Lab::new(host(granted())).without_env("CODEHOST_TOKEN");
+    let lab = lab.env("GITHUB_TOKEN", "ghs_NotARealTokenOfAJob00000000000000001");
+    lab.collect(&[]).exits(2).says("write `token_env: GITHUB_TOKEN` in sources.codehost");
+    let lab = lab.env("GITHUB_ACTIONS", "true");
+    lab.collect(&[]).exits(2).says("it is the job's own token").says_not("write `token_env: GITHUB_TOKEN`");
+    assert!(lab.requested().is_empty());
+}
+
 #[test]
 fn init_prints_where_to_get_access() {
     let lab = lab(granted());

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use evidence_bundle::document::{
     Cadence, Check, EvidenceReference, Hints, Member, Normalized, NormalizedControl, ObservationRecord,
-    Observations, Outcome, Population, Previous, RuleRecord, ScopeRecord, Status, Summary,
+    Observations, Outcome, Population, Previous, RuleRecord, ScopeRecord, Status, Summary, WaiverRecord,
+    WaiverState, Waivers, WaiversFile,
 };
-use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
+use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE, WAIVERS};
+use evidence_bundle::waiver::{Applying, Checks, NamedCheck};
 use evidence_bundle::{SigningKey, UnsignedBundle};
 
 use crate::made_documents::{
@@ -36,7 +38,18 @@ pub(crate) struct Night {
     pub(crate) cadence: Option<Cadence>,
     pub(crate) repos: Vec<Repo>,
     pub(crate) previous: Option<Previous>,
+    /// `None` without a file of waivers.
+    pub(crate) waivers: Option<Vec<Accept>>,
 }
+
+/// A waiver of the protection of one repository: its id, the repository, its first and its last day.
+#[derive(Clone)]
+pub(crate) struct Accept(
+    pub(crate) &'static str,
+    pub(crate) &'static str,
+    pub(crate) &'static str,
+    pub(crate) &'static str,
+);
 
 /// A time in words.
 pub(crate) fn at(text: &str) -> i64 {
@@ -64,6 +77,7 @@ impl Night {
             cadence: None,
             repos,
             previous: None,
+            waivers: None,
         }
     }
 
@@ -175,14 +189,65 @@ impl Night {
         let count = u64::try_from(self.repos.len()).unwrap();
         (run.sources[0].discovered, run.sources[0].in_scope) = (count, count);
         let hints: Hints = Hints { schema_version: "1.0".to_owned(), hints: Vec::new() };
-        vec![
+        let waivers = self
+            .waivers
+            .as_ref()
+            .map(|waivers| (WAIVERS.to_owned(), json(&self.waivers_of(waivers, &normalized))));
+        let mut files = vec![
             (RUN.to_owned(), json(&run)),
             (HINTS.to_owned(), json(&hints)),
             (NORMALIZED.to_owned(), json(&normalized)),
             (OBSERVATIONS.to_owned(), observations),
             (POPULATION.to_owned(), json(&self.population(count))),
             (SCOPE.to_owned(), json(&self.scope())),
-        ]
+        ];
+        files.extend(waivers);
+        files
+    }
+
+    /// The document that the tool would write: the waivers applied to the checks.
+    fn waivers_of(&self, waivers: &[Accept], normalized: &Normalized) -> Waivers {
+        let mut checks = Checks::default();
+        for control in &normalized.controls {
+            for Check { source, rule, subject, status, reason, .. } in &control.checks {
+                let (control, status) = (&*control.id, *status);
+                checks.add(NamedCheck { control, source, rule, subject, status, reason });
+            }
+        }
+        let checks = checks.sorted();
+        let mut applying = Applying::new(&checks, self.time);
+        let waiver = |Accept(id, subject, first, last): &Accept| {
+            let record = WaiverRecord {
+                id: (*id).to_owned(),
+                control: None,
+                rule: "branch-protection".to_owned(),
+                source: "codehost".to_owned(),
+                subjects: vec![(*subject).to_owned()],
+                globs: Vec::new(),
+                reasons: Vec::new(),
+                reason: "Frozen, and replaced in the first quarter".to_owned(),
+                owner: "jane.doe@acme.example".to_owned(),
+                approved_by: "john.roe@acme.example".to_owned(),
+                approved_at: (*first).to_owned(),
+                expires_at: (*last).to_owned(),
+                ticket: None,
+                compensating: None,
+                compensating_check: None,
+                self_approved: false,
+                state: WaiverState::Unused,
+                matches: (),
+            };
+            let applied = applying.apply(&record).unwrap();
+            let matches = applied.named.iter().map(|number| checks.get(*number).unwrap().record()).collect();
+            WaiverRecord { state: applied.state, ..record.with(matches) }
+        };
+        let waivers = waivers.iter().map(waiver).collect();
+        Waivers {
+            schema_version: "1.0".to_owned(),
+            file: WaiversFile { path: Some("waivers.yaml".to_owned()), sha256: hex::encode(sha256(b"[]")) },
+            summary: applying.summary(),
+            waivers,
+        }
     }
 
     fn population(&self, count: u64) -> Population {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::{Lab, Run, acme};
-use crate::made::{Night, Repo, at, bad, good, key};
+use crate::made::{Accept, Night, Repo, at, bad, good, key};
 
 const DAY: i64 = 86_400;
 
@@ -53,6 +53,7 @@ fn nights() -> Vec<Night> {
             tool: if time < day("2026-10-01") { "0.0.1" } else { "0.0.2" },
             key: if time < day("2026-05-01") { 1 } else { 2 },
             cadence: Some(Cadence::Daily),
+            waivers: waivers(&text),
             ..Night::new(&text, repos)
         };
         nights.push(night.clone());
@@ -65,9 +66,36 @@ fn nights() -> Vec<Night> {
     nights
 }
 
-/// The bundles of the year, in a folder, with the name of each by its time; made once for all tests.
+/// The file of waivers on this night; the first was written in February.
+fn waivers(night: &str) -> Option<Vec<Accept>> {
+    let mut waivers = Vec::new();
+    // Accepted for a day less than the failure lasted, and removed from the file at the end of the month.
+    if ("2026-03-09".."2026-04").contains(&night) {
+        waivers.push(Accept("W-api", "acme/api", "2026-03-09", "2026-03-11"));
+    }
+    // Accepted late, and removed from the file.
+    if ("2026-11-25".."2026-12-15").contains(&night) {
+        waivers.push(Accept("W-lab", "acme/lab", "2026-11-25", "2026-12-31"));
+    }
+    // Renewed once, and then expired while the repository still failed.
+    waivers.push(if night < "2026-03-25" {
+        Accept("W-old", "acme/OLD", "2026-02-01", "2026-03-31")
+    } else {
+        Accept("W-old", "acme/OLD", "2026-03-25", "2026-06-30")
+    });
+    (night >= "2026-02").then_some(waivers)
+}
+
+/// The bundles of the year, in a folder, with the name of each by its time; made once for all tests. Kept in
+/// `EVIDENCE_YEARS`, if that is a folder.
 static YEAR: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = tempfile::Builder::new().prefix("evidence-year-").tempdir().unwrap();
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("evidence-year-");
+    let folder = match std::env::var_os("EVIDENCE_YEARS") {
+        Some(place) => folder.disable_cleanup(true).tempdir_in(place),
+        None => folder.tempdir(),
+    };
+    let folder = folder.unwrap();
     let mut previous: Option<Previous> = None;
     for night in nights() {
         let night = Night { previous: previous.take(), ..night };
@@ -149,7 +177,25 @@ fn the_year_in_figures() {
     let bundles: Vec<u64> = exceptions.iter().map(|one| one["bundles"].as_u64().unwrap()).collect();
     // 243 nights, 14 without a bundle, 7 not verifiable, one twice; three; eleven and 31.
     assert_eq!(bundles, [223, 3, 42]);
-    assert!(exceptions.iter().all(|one| one["waivers"] == serde_json::json!([])));
+    let waivers: Vec<&Value> = exceptions.iter().flat_map(|one| one["waivers"].as_array().unwrap()).collect();
+    let waiver = |number: usize, texts: [&str; 7], renewals: u64, bundles: u64| {
+        let [id, state, approval, approved_at, expires_at, first, last] = texts;
+        let applied = |day: &str| format!("{day}T03:00:00Z");
+        let expected = serde_json::json!({
+            "id": id, "state": state, "approval": approval, "approved_at": approved_at,
+            "approved_by": "john.roe@acme.example", "expires_at": expires_at, "renewals": renewals,
+            "bundles": bundles, "first_applied": applied(first), "last_applied": applied(last)
+        });
+        assert_eq!(*waivers[number], expected);
+    };
+    assert_eq!(waivers.len(), 3);
+    // February, March, April without the nights that are not verifiable, May and June: 28 + 31 + 23 + 31 + 30.
+    let old = ["W-old", "expired", "after", "2026-02-01", "2026-06-30", "2026-02-01", "2026-06-30"];
+    waiver(0, old, 1, 143);
+    // Two of the three nights.
+    waiver(1, ["W-api", "expired", "before", "2026-03-09", "2026-03-11", "2026-03-10", "2026-03-11"], 0, 2);
+    // 6 nights of November and 14 of December.
+    waiver(2, ["W-lab", "removed", "after", "2026-11-25", "2026-12-31", "2026-11-25", "2026-12-14"], 0, 20);
 
     // Neither the output nor a file names a file or a folder.
     assert!(!run.stdout.contains("tar.gz") && !run.stdout.contains(&year()));
@@ -170,13 +216,28 @@ fn the_year_in_figures() {
     assert_eq!(of("2026-10-01"), "1,yes,pass,0");
     assert_eq!(fs::read_to_string(lab.path("period/inputs.csv")).unwrap().lines().count(), 353);
     let page = fs::read_to_string(lab.path("period/period.html")).unwrap();
-    for text in ["344 of 365 days", "between 2 and 4 days", "15 days", "acme/store"] {
+    for text in [
+        "344 of 365 days",
+        "between 2 and 4 days",
+        "15 days",
+        "acme/store",
+        "1 of 3 failures was repaired; it lasted between 2 and 4 days",
+        "<strong>7 days not verifiable:</strong> 2026-04-06 to 2026-04-12",
+        "<strong>14 days without a bundle:</strong> 2026-08-01 to 2026-08-14",
+        // Every night until the end of August, without the two above, and from 20 November.
+        "<strong>264 days with a failure:</strong> 2026-01-01 to 2026-04-05, 2026-04-13 to 2026-07-31, \
+         2026-08-15 to 2026-08-31, 2026-11-20 to 2026-12-31",
+        "Waiver W-old: expired on 2026-06-30",
+    ] {
         assert!(
             page.contains(text)
                 || page.contains(&text.replace("between 2 and 4 days", "between 2 days and 4 days")),
             "{text}"
         );
     }
+    // Two rules, each with twelve months of cells.
+    assert_eq!(page.matches("<div class=\"row\">").count(), 2 * 12);
+    assert_eq!(page.matches("<span class=\"cell ").count(), 5 + 2 * 365);
     assert!(!page.contains("tar.gz") && !page.contains("src=") && !page.contains("<script"));
 }
 
@@ -339,7 +400,9 @@ fn differences_mirror() {
         (&same["chain"], &same["checks"], &same["context"]),
         (&"same".into(), &Value::Array(vec![]), &Value::Array(vec![]))
     );
-    diff(&before, &after, &["--fail-on", "regression"]).exits(8);
+    // A waiver accepts the regression; without it, the gate is not met.
+    diff(&before, &after, &["--fail-on", "regression"]).exits(0).says("1 with one");
+    diff(&before, &after, &["--fail-on", "regression", "--ignore-waivers"]).exits(8);
     diff(&before, &after, &["--fail-on", "lost-sight"]).exits(0);
     diff(&after, &before, &["--fail-on", "regression"]).exits(0);
     diff(&after, &before, &["--fail-on", "any"]).exits(8);
@@ -385,6 +448,23 @@ fn differences_mirror() {
         assert_eq!(rows(&forward, false), rows(&backward, true), "{from} {to}");
         assert_eq!(forward["seconds"].as_i64().unwrap(), -backward["seconds"].as_i64().unwrap());
         assert_eq!(forward["artifacts"]["added"], backward["artifacts"]["removed"]);
+        let waivers = |found: &Value, is_mirrored: bool| {
+            let sides = if is_mirrored { ["to", "from"] } else { ["from", "to"] };
+            let row = |one: &Value| {
+                let change = match one["change"].as_str().unwrap() {
+                    "came" if is_mirrored => "gone",
+                    "gone" if is_mirrored => "came",
+                    "renewed" if is_mirrored => "shortened",
+                    "shortened" if is_mirrored => "renewed",
+                    "expired" if is_mirrored => "in_force",
+                    "in_force" if is_mirrored => "expired",
+                    change => change,
+                };
+                format!("{} {change} {} {}", one["id"], one[sides[0]], one[sides[1]])
+            };
+            found["waivers"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(waivers(&forward, false), waivers(&backward, true), "{from} {to}");
     }
     // A rename is one, and not gone and new.
     let renamed = json(&diff(&night("2026-06-14"), &night("2026-06-15"), &["--json"]).exits(0));
@@ -500,6 +580,7 @@ fn several_bundles_at_once() {
 }
 
 /// How long a year takes. `BUNDLES` and `CHECKS` are numbers; the test prints the time, and the memory by GNU time.
+/// `EVIDENCE_YEARS` is a folder that keeps the bundles, for the next run and for other programs.
 #[test]
 #[ignore = "a measurement: it prints the time and asserts nothing about it"]
 fn time_of_a_year() {
@@ -508,7 +589,9 @@ fn time_of_a_year() {
     let names: Vec<&'static str> =
         (0..checks).map(|n| &*Box::leak(format!("acme/r{n:06}").into_boxed_str())).collect();
     let lab = Lab::new(acme());
-    fs::create_dir(lab.path("many")).unwrap();
+    let many = std::env::var_os("EVIDENCE_YEARS")
+        .map_or_else(|| lab.path("many"), |folder| PathBuf::from(folder).join(format!("{bundles}x{checks}")));
+    fs::create_dir_all(&many).unwrap();
     for night in 0..bundles {
         let time =
             evidence_bundle::time::format(at("2026-01-01T03:00:00Z") + i64::from(night) * DAY).unwrap();
@@ -517,9 +600,12 @@ fn time_of_a_year() {
             .zip(1_u32..)
             .map(|(name, id)| if (id + night) % 97 == 0 { bad(name, id) } else { good(name, id) });
         let night = Night::new(&time, repos.collect());
-        night.write(&lab.path("many").join(format!("{}.tar.gz", night.id)));
+        let place = many.join(format!("{}.tar.gz", night.id));
+        if !place.exists() {
+            night.write(&place);
+        }
     }
-    lab.write("k.pem", key(1).public_key().to_spki_pem());
+    fs::write(many.join("k.pem"), key(1).public_key().to_spki_pem()).unwrap();
     for _ in 0..2 {
         let begin = std::time::Instant::now();
         let mut command = Command::new("/usr/bin/time");
@@ -531,9 +617,9 @@ fn time_of_a_year() {
             "-k",
             "k.pem",
             "--json",
-            "many",
+            ".",
         ]);
-        let output = command.current_dir(lab.path("")).output().unwrap();
+        let output = command.current_dir(&many).output().unwrap();
         let memory = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{memory}");
         println!("{bundles} bundles of {checks} checks: {:?}, {}", begin.elapsed(), memory.trim());

@@ -248,3 +248,55 @@ fn a_whole_run_names_the_account_that_is_missing() {
     assert_eq!((none.code, none.bundle.as_str()), (3, ""), "{}", none.printed);
     assert!(none.printed.contains(ONE) && none.printed.contains(THREE), "{}", none.printed);
 }
+
+/// A management account with two active accounts, one suspended, and itself.
+fn organization() -> Cloud {
+    let door = Principal::user(KEY, SECRET, USER).allow(["sts:AssumeRole", "organizations:ListAccounts"]);
+    let host =
+        good().role(role()).principal(door).member(member(ONE)).member(member(TWO)).member(member(THREE));
+    host.organization_account(ONE, "ACTIVE")
+        .organization_account(TWO, "ACTIVE")
+        .organization_account(THREE, "SUSPENDED")
+}
+
+fn all(more: &str) -> Setup {
+    let accounts = format!("accounts: {{organization: {{role_name: evidence, external_id: acme{more}}}}}");
+    Setup::new(&[TWO_REGIONS[0], &accounts])
+}
+
+#[test]
+fn all_active_accounts_of_the_organization_are_read() {
+    let server = organization().serve().unwrap();
+    let collected = collect_from(&server.url(), &all(""), false).unwrap();
+    let expected = [ONE, crate::ACCOUNT, TWO].map(|account| (account, Pass, "ok"));
+    assert_eq!(collected.of("password-policy"), expected);
+    assert!(collected.failed.is_empty(), "{:?}", collected.failed);
+    // The list is asked for once.
+    assert_eq!(asked(&server)["organizations:ListAccounts"], 1);
+    assert_eq!(calls_of(&server, THREE), 0);
+}
+
+#[test]
+fn an_account_without_the_role_is_in_the_population_and_not_verifiable() {
+    let broken = Cloud::new(TWO).password_policy(PasswordPolicy::new(14));
+    let server = organization().member(broken).serve().unwrap();
+    let exclude = format!(", exclude: [\"{}\"]", crate::ACCOUNT);
+    let collected = collect_from(&server.url(), &all(&exclude), false).unwrap();
+    let policies = collected.of("password-policy");
+    assert_eq!(policies, [(ONE, Pass, "ok"), (TWO, NotVerifiable, "role_not_assumed")]);
+    assert_eq!(calls_of(&server, &format!("{}:assumed-role", crate::ACCOUNT)), 0, "it is excluded");
+}
+
+#[test]
+fn a_list_that_is_refused_is_a_failed_connection() {
+    let door = Principal::user(KEY, SECRET, USER).allow(["sts:AssumeRole"]);
+    let server = organization().principal(door).serve().unwrap();
+    let error = collect_from(&server.url(), &all(""), false).err().unwrap();
+    assert!(
+        error.message.starts_with("the accounts of the organization cannot be listed: "),
+        "{}",
+        error.message
+    );
+    assert!(error.help[0].contains("organizations:ListAccounts"), "{:?}", error.help);
+    assert!(!error.asked.is_empty());
+}

@@ -18,6 +18,7 @@ mod configuration;
 mod credentials;
 mod faults;
 mod hostile;
+mod providers;
 mod refusals;
 mod regions;
 mod settings;

@@ -25,8 +25,10 @@ fn the_template_is_valid_as_it_is() {
     assert!(config.upload.is_none());
 }
 
-/// The settings of `mode: app`.
-const OF_APP: [&str; 5] = [
+/// The settings of modes that the template does not use.
+const OTHER_MODES: [&str; 7] = [
+    "credentials_json_env:",
+    "credentials_command:",
     "app_id:",
     "client_id:",
     "installation_id:",
@@ -44,8 +46,8 @@ fn the_template_is_valid_with_everything_uncommented() {
             let indent = line.len() - line.trim_start().len();
             let (indent, rest) = line.split_at(indent);
             match rest.strip_prefix('#').filter(|setting| !setting.is_empty() && !setting.starts_with(' ')) {
-                // An app signs in instead of a token, which the template uses.
-                Some(setting) if OF_APP.iter().any(|key| setting.starts_with(key)) => String::new(),
+                // Each of them excludes settings of the mode that the template uses.
+                Some(setting) if OTHER_MODES.iter().any(|key| setting.starts_with(key)) => String::new(),
                 Some(setting) => {
                     uncommented += 1;
                     format!("{indent}{setting}\n")

@@ -136,6 +136,49 @@ pub(super) fn assume_role(
     }))
 }
 
+/// `AssumeRoleWithWebIdentity`: unsigned, the token is the proof.
+pub(super) fn assume_by_token(
+    cloud: &Cloud,
+    sessions: &Sessions,
+    call: &Call,
+    ask: &Ask,
+    request_id: &str,
+) -> Result<String, Refusal> {
+    let sts = Service::Sts;
+    let null = |at: &str| Refusal::constraint(sts, None, at, "not be null");
+    let arn = ask.parameter("RoleArn").ok_or_else(|| null("roleArn"))?;
+    let name = ask.parameter("RoleSessionName").ok_or_else(|| null("roleSessionName"))?;
+    let token = ask.parameter("WebIdentityToken").ok_or_else(|| null("webIdentityToken"))?;
+    let seconds = duration(ask)?;
+    let roles = cloud.accounts().flat_map(|owner| owner.roles.iter().map(move |role| (owner, role)));
+    let mut roles = roles.filter(|(owner, role)| role.arn(&owner.account) == arn);
+    let role = roles.find(|(_, role)| role.web_identities.iter().any(|known| known == token));
+    let (owner, role) = role.ok_or_else(|| {
+        Refusal::denied(sts, "Not authorized to perform sts:AssumeRoleWithWebIdentity".to_owned())
+    })?;
+    if seconds > role.max_session {
+        let message = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role.";
+        return Err(Refusal::own(400, "ValidationError", message));
+    }
+    let ends = call.now.as_second().saturating_add(i64::from(seconds));
+    let issued = sessions.issue(&owner.account, &role.name, name, ends);
+    Ok(Xml::answer(sts, "AssumeRoleWithWebIdentity", request_id, |xml| {
+        xml.text("SubjectFromWebIdentityToken", "system:serviceaccount:audit:evidence");
+        xml.text("Audience", "sts.amazonaws.com");
+        xml.open("AssumedRoleUser");
+        xml.text("AssumedRoleId", &format!("{}:{name}", identifier("AROA", 17, arn)));
+        xml.text("Arn", &session_arn(&owner.account, &role.name, name));
+        xml.close("AssumedRoleUser");
+        xml.open("Credentials");
+        xml.text("AccessKeyId", &issued.access_key);
+        xml.text("SecretAccessKey", &issued.secret);
+        xml.text("SessionToken", &issued.token);
+        xml.text("Expiration", &iso_date(issued.expires));
+        xml.close("Credentials");
+        xml.text("Provider", "arn:aws:iam::123456789012:oidc-provider/issuer.example");
+    }))
+}
+
 fn duration(ask: &Ask) -> Result<u32, Refusal> {
     let Some(text) = ask.parameter("DurationSeconds") else { return Ok(3600) };
     let Ok(seconds) = text.parse::<i64>() else {

@@ -5,7 +5,7 @@ use super::endpoints;
 use super::refusal::Refusal;
 use super::session::Sessions;
 use super::wire::{Ask, Service};
-use super::{Cloud, audit_endpoints, logs_endpoints, organization_endpoints};
+use super::{Cloud, audit_endpoints, logs_endpoints, metadata, organization_endpoints};
 use crate::clock::{Clock, http_date};
 use crate::server::{Action, Answer, Backend, Call, Held, Identity, Settings, State, uuid};
 use crate::throttle::Throttles;
@@ -19,6 +19,9 @@ pub(super) struct Live {
     throttles: Throttles,
 }
 
+/// The action that is not signed.
+const BY_TOKEN: &str = "sts:AssumeRoleWithWebIdentity";
+
 impl Live {
     pub(super) fn new(cloud: Cloud, clock: Clock) -> Self {
         Self { held: Held::new(cloud, clock), sessions: Sessions::default(), throttles: Throttles::default() }
@@ -27,6 +30,10 @@ impl Live {
     fn reply(&self, cloud: &Cloud, call: &Call, ask: &Ask) -> Result<String, Refusal> {
         if call.body_too_large {
             return Err(Refusal::own(413, "RequestEntityTooLarge", "Request entity too large"));
+        }
+        if ask.action() == BY_TOKEN {
+            let id = &uuid(&call.request_id);
+            return endpoints::assume_by_token(cloud, &self.sessions, call, ask, id);
         }
         let caller = caller::authenticate(cloud, &self.sessions, call, ask)?;
         let action = ask.action();
@@ -106,6 +113,9 @@ impl Backend for Live {
     fn answer(&self, call: &Call) -> Answer {
         let ask = Ask::of(call);
         let cloud = self.held.now();
+        if metadata::is_path(&call.path) {
+            return metadata::answer(&cloud, &self.sessions, call);
+        }
         let (status, body) = match self.reply(&cloud, call, &ask) {
             Ok(body) => (200, body),
             Err(refusal) => (refusal.status, refusal.body(ask.service, &uuid(&call.request_id))),
@@ -122,13 +132,17 @@ impl Backend for Live {
     }
 
     fn is_violation(&self, call: &Call) -> bool {
+        if metadata::is_path(&call.path) {
+            return !metadata::is_read(call);
+        }
         let ask = Ask::of(call);
         let reads = ["Get", "Describe", "List"].iter().any(|start| ask.operation.starts_with(start));
-        !(reads || ask.action() == "sts:AssumeRole") || !matches!(call.method.as_str(), "GET" | "POST")
+        !(reads || ["sts:AssumeRole", BY_TOKEN].contains(&ask.action().as_str()))
+            || !matches!(call.method.as_str(), "GET" | "POST")
     }
 
     fn action(&self, call: &Call) -> Option<Action> {
-        Some(Ask::of(call).for_engine())
+        (!metadata::is_path(&call.path)).then(|| Ask::of(call).for_engine())
     }
 
     fn failure(&self, call: &Call, status: u16) -> (&'static str, String) {

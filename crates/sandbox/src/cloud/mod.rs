@@ -14,6 +14,7 @@ mod endpoints;
 mod live;
 mod logs;
 mod logs_endpoints;
+mod metadata;
 mod organization_endpoints;
 mod policy;
 mod principal;

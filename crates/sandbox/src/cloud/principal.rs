@@ -117,6 +117,8 @@ pub struct Role {
     pub(super) name: String,
     pub(super) external_id: Option<String>,
     pub(super) trusted: Vec<String>,
+    /// The tokens of an identity provider that it accepts.
+    pub(super) web_identities: Vec<String>,
     pub(super) grants: Grants,
     pub(super) max_session: u32,
 }
@@ -128,6 +130,7 @@ impl Role {
             name: name.into(),
             external_id: None,
             trusted: Vec::new(),
+            web_identities: Vec::new(),
             grants: Grants::default(),
             max_session: 3600,
         }
@@ -136,6 +139,12 @@ impl Role {
     /// Who may assume it: an ARN, or `*`. The caller also needs `sts:AssumeRole`.
     pub fn trust(mut self, arn: impl Into<String>) -> Self {
         self.trusted.push(arn.into());
+        self
+    }
+
+    /// A token of an identity provider that it accepts.
+    pub fn web_identity(mut self, token: impl Into<String>) -> Self {
+        self.web_identities.push(token.into());
         self
     }
 

@@ -52,6 +52,10 @@ pub struct Cloud {
     pub(crate) regions: BTreeSet<String>,
     /// The accounts of the organization that this account manages, if it is in one.
     pub(crate) organization: Option<Vec<Member>>,
+    /// The role of the instance that the client runs on.
+    pub(crate) instance_role: Option<String>,
+    /// The role of the container that the client runs in, and the token that its service requires.
+    pub(crate) container: Option<(String, Option<String>)>,
     pub(crate) throttles: Vec<Throttle>,
     pub(crate) page_size: u32,
     pub(crate) settings: Settings,
@@ -75,6 +79,8 @@ impl Cloud {
             log_groups: BTreeMap::new(),
             regions: REGIONS.iter().map(|region| (*region).to_owned()).collect(),
             organization: None,
+            instance_role: None,
+            container: None,
             throttles: Vec::new(),
             page_size: 50,
             settings: Settings {
@@ -104,6 +110,18 @@ impl Cloud {
     pub fn role(mut self, role: Role) -> Self {
         self.roles.retain(|old| old.name != role.name);
         self.roles.push(role);
+        self
+    }
+
+    /// The client runs on an instance with this role, whose service is below `/latest`.
+    pub fn instance_role(mut self, role: impl Into<String>) -> Self {
+        self.instance_role = Some(role.into());
+        self
+    }
+
+    /// The client runs in a container with this role, whose service is below `/v2/credentials/` and may require a token.
+    pub fn container(mut self, role: impl Into<String>, authorization: Option<&str>) -> Self {
+        self.container = Some((role.into(), authorization.map(str::to_owned)));
         self
     }
 

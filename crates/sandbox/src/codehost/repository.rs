@@ -25,6 +25,7 @@ pub struct Repository {
     pub(crate) visibility: Visibility,
     pub(crate) archived: bool,
     pub(crate) fork: bool,
+    pub(crate) topics: Vec<String>,
     pub(crate) template: bool,
     pub(crate) disabled: bool,
     pub(crate) empty: bool,
@@ -58,6 +59,7 @@ impl Repository {
             visibility: Visibility::Public,
             archived: false,
             fork: false,
+            topics: Vec::new(),
             template: false,
             disabled: false,
             empty: false,
@@ -108,6 +110,12 @@ impl Repository {
     /// A fork.
     pub fn fork(mut self, fork: bool) -> Self {
         self.fork = fork;
+        self
+    }
+
+    /// Its topics.
+    pub fn topics<S: Into<String>>(mut self, topics: impl IntoIterator<Item = S>) -> Self {
+        self.topics = topics.into_iter().map(Into::into).collect();
         self
     }
 

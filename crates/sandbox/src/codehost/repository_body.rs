@@ -130,7 +130,7 @@ fn common(
     o.bool("allow_forking", true);
     o.bool("is_template", repository.template);
     o.bool("web_commit_signoff_required", false);
-    o.array("topics", |_| {});
+    o.array("topics", |a| repository.topics.iter().for_each(|topic| a.str(topic)));
     let visibility = match repository.visibility {
         Visibility::Public => "public",
         Visibility::Private => "private",

@@ -1,13 +1,13 @@
 //! The differences as tables for a ticket or a wiki.
 
 use evidence_text::{Safe, safe};
-use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Outcome};
+use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Outcome, WaiverChange, WaiverTerms};
 use evidence_view::words;
 
 use super::super::markdown::plain;
 
 pub(super) fn text(diff: &Diff) -> String {
-    let Diff { from, to, context, renamed, checks, artifacts, controls, .. } = diff;
+    let Diff { from, to, context, renamed, checks, waivers, artifacts, controls, .. } = diff;
     let mut text = format!(
         "# Changes between two bundles\n\n- From: {}, bundle {}\n- To: {}, bundle {}, {}\n",
         from.created_at,
@@ -21,6 +21,7 @@ pub(super) fn text(diff: &Diff) -> String {
         text.push_str(&format!("- Renamed: {} is now {}\n", plain(&one.was), plain(&one.is)));
     }
     text.push_str(changes(checks).as_str());
+    text.push_str(waived(waivers).as_str());
     text.push_str(&format!(
         "\nUnchanged checks: {}. Artifacts: {} added, {} removed, {} changed.\n",
         words::grouped(diff.unchanged),
@@ -63,11 +64,31 @@ pub(in crate::commands) fn changes(checks: &[CheckChange]) -> Safe {
     text
 }
 
+/// The waivers that differ.
+fn waived(waivers: &[WaiverChange]) -> Safe {
+    let mut text = Safe::default();
+    if !waivers.is_empty() {
+        text.push(&safe!(
+            "\n## Waivers, which change no result\n\n| Waiver | Change | Was | Is |\n|---|---|---|---|\n"
+        ));
+    }
+    for one in waivers {
+        let terms = |terms: &Option<WaiverTerms>| match terms {
+            None => "not listed".into(),
+            Some(terms) => plain(&terms.words()),
+        };
+        let cells = [plain(&one.id), one.words().into(), terms(&one.from), terms(&one.to)];
+        text.push(&safe!("| {} |\n", Safe::joined(cells, " | ")));
+    }
+    text
+}
+
 fn outcome(outcome: &Option<Outcome>) -> Safe {
     match outcome {
         None => "no check".into(),
-        Some(Outcome { status, reason }) => {
-            safe!("{}: {}", words::label(*status).word, plain(&words::reason(reason)))
+        Some(Outcome { status, reason, waiver }) => {
+            let waiver = waiver.as_deref().map(|id| safe!(", waiver {}", plain(id))).unwrap_or_default();
+            safe!("{}: {}{waiver}", words::label(*status).word, plain(&words::reason(reason)); waiver)
         }
     }
 }

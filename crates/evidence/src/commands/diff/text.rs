@@ -3,7 +3,9 @@
 use evidence_bundle::Status;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
-use evidence_view::diff::{CLASSES, CheckChange, ContextChange, Diff, Head, Outcome};
+use evidence_view::diff::{
+    CLASSES, CheckChange, ContextChange, Diff, Head, Outcome, WaiverChange, WaiverTerms,
+};
 use evidence_view::words;
 
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
@@ -12,7 +14,7 @@ use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
 const LISTED: usize = 50;
 
 pub(super) fn text(diff: &Diff) -> Safe {
-    let Diff { from, to, context, renamed, checks, artifacts, controls, .. } = diff;
+    let Diff { from, to, context, renamed, checks, waivers, artifacts, controls, .. } = diff;
     let mut text = safe!(
         "{BOLD}from{BOLD:#}  {}\n{BOLD}to{BOLD:#}    {}\n      {}\n",
         head(from),
@@ -28,6 +30,7 @@ pub(super) fn text(diff: &Diff) -> Safe {
         text.push(&safe!("  {} is now {}\n", Safe::cut(&one.was), Safe::cut(&one.is)));
     }
     text.push(&changes(checks, diff.unchanged));
+    text.push(&waived(waivers));
     let count = |paths: &[String]| thousands(saturating_u64(paths.len()));
     text.push(&safe!(
         "Artifacts: {} added, {} removed, {} changed\n",
@@ -39,6 +42,30 @@ pub(super) fn text(diff: &Diff) -> Safe {
         let (from, to) = (Safe::of(&words::checks(control.from)), Safe::of(&words::checks(control.to)));
         let arrow = if from == to { Safe::default() } else { safe!(" -> {to}"; to) };
         text.push(&safe!("{:<6} {from}{arrow}\n", Safe::cut(&control.control); from, arrow));
+    }
+    text
+}
+
+/// The waivers that differ.
+fn waived(waivers: &[WaiverChange]) -> Safe {
+    let mut text = Safe::default();
+    if !waivers.is_empty() {
+        text.push(&safe!("\n{BOLD}Waivers{BOLD:#}  {DIM}they change no result{DIM:#}\n"; BOLD, DIM));
+    }
+    for one in waivers {
+        let terms = |terms: &Option<WaiverTerms>| match terms {
+            None => "not listed".into(),
+            Some(terms) => Safe::cut(&terms.words()),
+        };
+        let (id, change) = (Safe::cut(&one.id), one.words());
+        let (was, is) = (terms(&one.from), terms(&one.to));
+        text.push(&safe!(
+            "  {YELLOW}{id}{YELLOW:#}  {change}\n    was  {was}\n    is   {is}\n";
+            YELLOW, id, change, was, is
+        ));
+    }
+    if !waivers.is_empty() {
+        text.push(&"\n".into());
     }
     text
 }
@@ -98,14 +125,15 @@ fn head(head: &Head) -> Safe {
 fn outcome(outcome: &Option<Outcome>) -> Safe {
     match outcome {
         None => "no check".into(),
-        Some(Outcome { status, reason }) => {
+        Some(Outcome { status, reason, waiver }) => {
             let style = of_status(*status);
             let word = words::label(*status).word;
             let why = match status {
                 Status::Pass => Safe::default(),
                 _ => safe!(" ({})", Safe::cut(&words::reason(reason))),
             };
-            safe!("{style}{word}{style:#}{why}"; style, word, why)
+            let waiver = waiver.as_deref().map(|id| safe!(", waiver {}", Safe::cut(id))).unwrap_or_default();
+            safe!("{style}{word}{style:#}{why}{waiver}"; style, word, why, waiver)
         }
     }
 }

@@ -9,6 +9,8 @@ use crate::report::style::{BOLD, DIM, GREEN, RED, YELLOW};
 
 /// How many failures, and how many changes of the population, are listed.
 const LISTED: usize = 50;
+/// The width of the lines about a waiver.
+const WIDTH: usize = 84;
 
 pub(super) fn text(history: &History) -> Safe {
     let mut text = safe!(
@@ -35,6 +37,9 @@ pub(super) fn text(history: &History) -> Safe {
         ));
     }
     text.push(&safe!("\n{BOLD}Failures{BOLD:#}\n  {}\n", Safe::of(&history.failures()); BOLD));
+    for line in history.repaired().into_iter().chain(history.waived()) {
+        text.push(&safe!("  {}\n", Safe::of(&line)));
+    }
     for exception in history.exceptions.iter().take(LISTED) {
         text.push(&failure(exception));
     }
@@ -97,6 +102,11 @@ fn failure(exception: &Exception) -> Safe {
         Safe::of(&exception.last_fail),
         pass(&exception.first_pass)
     ));
+    for waiver in &exception.waivers {
+        for line in Safe::cut(&waiver.words(exception.bundles)).filled(WIDTH) {
+            text.push(&safe!("                {YELLOW}{line}{YELLOW:#}\n"; YELLOW, line));
+        }
+    }
     text
 }
 

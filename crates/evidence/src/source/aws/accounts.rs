@@ -91,13 +91,20 @@ impl AccountPage {
 pub(super) struct OrganizationAccounts {
     /// The active accounts; empty if the account is in no organization, `None` if that is not known.
     active: Option<BTreeSet<String>>,
+    /// Why they are not known.
+    problem: Option<String>,
     requests: Vec<Asked>,
 }
 
 /// Lists the accounts of the organization.
 pub(super) async fn list(hosts: &Hosts, home: &Region) -> OrganizationAccounts {
     let (active, requests) = with_requests(&LIST_ACCOUNTS, pages(hosts, home)).await;
-    OrganizationAccounts { active: active.ok(), requests }
+    let (active, problem) = match active {
+        Ok(active) => (Some(active), None),
+        Err(Unread::Failed(failed)) => (None, Some(failed.message)),
+        Err(Unread::Denied { detail, .. }) => (None, Some(detail)),
+    };
+    OrganizationAccounts { active, problem, requests }
 }
 
 async fn pages(hosts: &Hosts, home: &Region) -> Result<BTreeSet<String>, Unread> {
@@ -129,6 +136,11 @@ fn too_many_pages() -> Failed {
 }
 
 impl OrganizationAccounts {
+    /// Why the accounts are not known, and the requests.
+    pub(super) fn refused(&self) -> Option<(&str, &[Asked])> {
+        self.problem.as_deref().map(|problem| (problem, self.requests.as_slice()))
+    }
+
     /// How many requests the list took.
     pub(super) fn requests(&self) -> u64 {
         saturating_u64(self.requests.len())
@@ -146,6 +158,11 @@ impl OrganizationAccounts {
     /// How many active accounts the organization has, if the account is in one and that is known.
     pub(super) fn total(&self) -> Option<u64> {
         self.active.as_ref().map(|active| saturating_u64(active.len())).filter(|total| *total > 0)
+    }
+
+    /// The active accounts; `None` if they are not known.
+    pub(super) fn active(&self) -> Option<impl Iterator<Item = &str>> {
+        self.active.as_ref().map(|active| active.iter().map(String::as_str))
     }
 
     /// The active accounts that the configuration leaves out, as members.
@@ -205,6 +222,7 @@ mod tests {
     fn what_is_read_beside_what_there_is() {
         let of = |active: Option<&[&str]>| OrganizationAccounts {
             active: active.map(|active| active.iter().map(|id| (*id).to_string()).collect()),
+            problem: None,
             requests: Vec::new(),
         };
         // (the organization's accounts, those that are read, all of them, words)

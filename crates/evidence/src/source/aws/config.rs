@@ -11,10 +11,12 @@ use url::Url;
 pub(crate) use self::keys::KEY;
 use self::keys::{
     ACCESS_KEY_ID_ENV, ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS,
-    ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, ENDPOINT_URL, EXTERNAL_ID, LOG_GROUPS, MODE,
-    REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV, TRAILS,
+    ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, CREDENTIALS_COMMAND, ENDPOINT_URL,
+    EXCLUDED_ACCOUNTS, EXTERNAL_ID, LOG_GROUPS, MODE, ORGANIZATION, ORGANIZATION_EXTERNAL_ID, REGION,
+    REGIONS, ROLE_ARN, ROLE_NAME, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV,
+    TRAILS,
 };
-use super::host::endpoint::Region;
+use super::host::endpoint::{Partition, Region};
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
@@ -40,7 +42,11 @@ pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rul
 /// `sources.cloud`
 #[derive(Debug, Clone)]
 pub struct CloudConfig {
-    /// `mode` and its keys: the role to assume, or `None` to use the credentials directly.
+    /// `mode`: where the credentials come from.
+    pub(super) mode: Mode,
+    /// `session_duration`, in seconds.
+    pub(super) duration: u32,
+    /// `role_arn` and its keys: the role to assume, or `None` to use the credentials directly.
     pub(super) role: Option<AssumedRole>,
     /// `access_key_id_env`, `secret_access_key_env`, `session_token_env`
     pub(super) variables: CredentialVariables,
@@ -51,6 +57,8 @@ pub struct CloudConfig {
     pub(super) scope: AccountScope,
     /// `accounts`: the accounts to read instead of the credentials' own; empty for that one.
     pub(super) accounts: Vec<AccountConfig>,
+    /// `accounts.organization`: all active accounts of the organization instead.
+    pub(super) organization: Option<OrganizationSettings>,
     /// The numbers that its rules judge by.
     pub rule_settings: Settings,
     /// The rules required by this source's `controls`, or by the top-level list as far as this source serves it.
@@ -59,6 +67,23 @@ pub struct CloudConfig {
     pub(super) timeout: Duration,
     /// `endpoint_url`: one address for all services.
     pub(super) endpoint_url: Option<Url>,
+}
+
+/// Where credentials come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// `env` and `assume_role`: the configured variables.
+    Variables,
+    /// `command`: a program, `credentials_command`.
+    Command(Vec<String>),
+    /// `web_identity`
+    WebIdentity,
+    /// `container`
+    Container,
+    /// `instance`
+    Instance,
+    /// `default`: the first of the provider's own places that is there.
+    Default,
 }
 
 /// What to read in an account.
@@ -107,6 +132,33 @@ impl AccountConfig {
     }
 }
 
+/// `accounts.organization`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OrganizationSettings {
+    /// `role_name`
+    pub(super) role_name: String,
+    /// `external_id`
+    pub(super) external_id: Option<String>,
+    /// `exclude`: the numbers of accounts.
+    pub(super) exclude: Vec<String>,
+    /// `session_duration` of the source, in seconds.
+    duration: u32,
+}
+
+impl OrganizationSettings {
+    /// The account with this number, in the partition of a region, read as the source says.
+    pub(super) fn account(&self, number: &str, home: &Region, scope: &AccountScope) -> AccountConfig {
+        let partition = match home.partition() {
+            Some(Partition::China) => "aws-cn",
+            Some(Partition::Government) => "aws-us-gov",
+            Some(Partition::Public) | None => "aws",
+        };
+        let arn = format!("arn:{partition}:iam::{number}:role/{}", self.role_name);
+        let role = AssumedRole { arn, external_id: self.external_id.clone(), duration: self.duration };
+        AccountConfig { role, number: number.to_string(), name: None, scope: scope.clone() }
+    }
+}
+
 /// A role to assume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AssumedRole {
@@ -141,6 +193,7 @@ pub(super) fn decode(
 ) -> Option<Arc<dyn Source>> {
     let mode = decoder.text(fields, &MODE);
     let duration: Option<u32> = decoder.integer(fields, &SESSION_DURATION);
+    let credentials = credentials_mode(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()));
     let role = role(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()), duration);
     let endpoint_url = decoder.text(fields, &ENDPOINT_URL);
     let bad_url = endpoint_url.is_none() && fields.has(&ENDPOINT_URL);
@@ -153,7 +206,10 @@ pub(super) fn decode(
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
     let session_token = decoder.text(fields, &SESSION_TOKEN_ENV);
-    let chained = mode.as_ref().is_some_and(|mode| mode.value == "assume_role");
+    // All but the configured variables, a program and the default are roles already, and these can be.
+    let chained =
+        fields.has(&ROLE_ARN) || mode.as_ref().is_some_and(|mode| CHAINING.contains(&mode.value.as_str()));
+    let session = duration;
     // With a role's own credentials, the provider limits role sessions to an hour.
     let duration = duration.map(|seconds| if chained { seconds.min(CHAINED) } else { seconds });
     let (home, regions) = places.clone().unwrap_or_default();
@@ -164,13 +220,19 @@ pub(super) fn decode(
     };
     let has_address = endpoint_url.is_some() || bad_url;
     let source = SourceSettings { home: home.as_ref(), scope: &all, has_address, duration };
-    let accounts = accounts(decoder, fields, &source);
+    let by_organization = organization(decoder, fields, duration);
+    let accounts = match fields.has_mapping(&ACCOUNTS) {
+        true => Some(Vec::new()),
+        false => accounts(decoder, fields, &source),
+    };
     if bad_url {
         return None;
     }
     mode?;
     let (home, regions) = places?;
     Some(Arc::new(CloudConfig {
+        mode: credentials?,
+        duration: session?,
         rule_settings: applied.settings.clone(),
         role: role?,
         variables: CredentialVariables {
@@ -181,13 +243,49 @@ pub(super) fn decode(
         home,
         scope: AccountScope { regions, trails: trails?, log_groups: log_groups? },
         accounts: accounts?,
+        organization: by_organization?,
         rules: rules?,
         timeout: timeout?,
         endpoint_url,
     }))
 }
 
-/// The keys of `mode: assume_role` must be set with that mode and only then. The outer `None`: a key is invalid.
+/// The modes whose credentials are those of a role.
+const CHAINING: [&str; 3] = ["web_identity", "container", "instance"];
+
+/// Where the credentials come from. `credentials_command` must be set with `mode: command` and only then.
+fn credentials_mode(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Mode> {
+    let command = decoder.list(fields, &CREDENTIALS_COMMAND);
+    let misplaced = |decoder: &mut Decoder<'_, '_>, message: String, help: &str| {
+        let path = CREDENTIALS_COMMAND.path_in(&SECTION);
+        decoder.problems.add(fields.place(), path, Complaint::new(message).help(help));
+    };
+    if mode != Some("command") && fields.has(&CREDENTIALS_COMMAND) {
+        let message = format!("`credentials_command` has no meaning with `mode: {}`", mode?);
+        misplaced(decoder, message, "write `mode: command`, or remove the key");
+        return None;
+    }
+    Some(match mode? {
+        "command" => match command {
+            Some(words) if !words.is_empty() => {
+                Mode::Command(words.into_iter().map(|word| word.value).collect())
+            }
+            _ if fields.has(&CREDENTIALS_COMMAND) => return None,
+            _ => {
+                let help = format!("add `credentials_command: {}`", CREDENTIALS_COMMAND.example);
+                misplaced(decoder, "`mode: command` needs `credentials_command`".to_string(), &help);
+                return None;
+            }
+        },
+        "web_identity" => Mode::WebIdentity,
+        "container" => Mode::Container,
+        "instance" => Mode::Instance,
+        "default" => Mode::Default,
+        _ => Mode::Variables,
+    })
+}
+
+/// `mode: assume_role` needs a role, `mode: env` takes none, and every other mode can have one. The outer `None`: a key is invalid.
 fn role(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
@@ -208,7 +306,17 @@ fn role(
             decoder.problems.add(fields.place(), ROLE_ARN.path_in(&SECTION), complaint);
             None
         }
-        Some("assume_role") if !bad_id => {
+        // Every other mode can go on with a role.
+        Some(mode) if mode != "env" && mode != "assume_role" && !fields.has(&ROLE_ARN) => {
+            if !fields.has(&EXTERNAL_ID) {
+                return Some(None);
+            }
+            let complaint =
+                Complaint::new("`external_id` needs `role_arn`").help("add `role_arn`, or remove the key");
+            decoder.problems.add(fields.place(), EXTERNAL_ID.path_in(&SECTION), complaint);
+            None
+        }
+        Some(mode) if mode != "env" && !bad_id => {
             let external_id = match external_id {
                 Some(id) => Some(id?),
                 None => None,
@@ -233,6 +341,36 @@ fn role(
         }
         _ => None,
     }
+}
+
+/// `accounts.organization`, if `accounts` is a mapping. The outer `None`: a key is invalid.
+fn organization(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    duration: Option<u32>,
+) -> Option<Option<OrganizationSettings>> {
+    if !fields.has_mapping(&ACCOUNTS) {
+        return Some(None);
+    }
+    let accounts = decoder.section(fields, &ACCOUNTS)?;
+    let fields = decoder.section(&accounts, &ORGANIZATION)?;
+    let role_name = decoder.text(&fields, &ROLE_NAME);
+    let role_name = role_name.and_then(|name| good(decoder, name, check_role_name));
+    let external_id = optional(decoder, &fields, &ORGANIZATION_EXTERNAL_ID, check_external_id);
+    let exclude = decoder.list(&fields, &EXCLUDED_ACCOUNTS);
+    Some(Some(OrganizationSettings {
+        role_name: role_name?,
+        external_id: external_id?,
+        exclude: exclude?.into_iter().map(|number| number.value).collect(),
+        duration: duration?,
+    }))
+}
+
+fn check_role_name(text: &str) -> Result<(), Complaint> {
+    names::check_role(&format!("arn:aws:iam::123456789012:role/{text}")).map_err(|_| {
+        Complaint::new(format!("{} is not the name of a role", quote(text)))
+            .help("write the name that the role has in every account, without `role/`")
+    })
 }
 
 /// Settings that all accounts of the source share.

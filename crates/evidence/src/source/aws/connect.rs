@@ -12,11 +12,13 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::account::Account;
 use super::accounts;
-use super::config::{AccountConfig, AssumedRole, CloudConfig, REGION_VARIABLE};
+use super::accounts::OrganizationAccounts;
+use super::config::{AccountConfig, AssumedRole, CloudConfig, OrganizationSettings, REGION_VARIABLE};
 use super::host::action::Action;
 use super::host::answer::is_unknown_key;
 use super::host::api::Hosts;
 use super::host::endpoint::Region;
+use super::host::provider::{self, Provider};
 use super::host::refusal::words;
 use super::host::sign::{ACCESS_KEY_ID, CredentialError, Credentials, SECRET_ACCESS_KEY, SESSION_TOKEN};
 use super::host::sts::{self, ASSUME_ROLE, Caller, GET_CALLER_IDENTITY};
@@ -52,7 +54,7 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
             let set = format!("{export}, or name another variable as sources.cloud.{key}");
             connection(
                 format!("the {what} is missing: the environment variable {name} is not set"),
-                use_it.into_iter().chain([set]).collect(),
+                use_it.into_iter().chain(provider::noticed(env)).chain([set]).collect(),
             )
         })
     };
@@ -86,25 +88,42 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
     })
 }
 
+/// The place that the credentials come from, if not from the configured variables.
+pub(super) fn provider(config: &CloudConfig, env: &Env) -> Result<Option<Provider>, ConnectError> {
+    provider::find(&config.mode, config.duration, env).map_err(|(message, help)| connection(message, help))
+}
+
 /// Identifies the credentials, then opens every configured account.
 pub(super) async fn connect(
     config: CloudConfig,
     surroundings: &RunContext,
 ) -> Result<CloudSession, ConnectError> {
-    let credentials = credentials(&config, &surroundings.env)?;
+    let provider = provider(&config, &surroundings.env)?;
+    let credentials = match &provider {
+        None => Some(credentials(&config, &surroundings.env)?),
+        Some(_) => None,
+    };
     let home = config.home.clone().ok_or_else(|| {
         connection(
             format!(
                 "no region: neither `region` nor `regions` is configured, and {REGION_VARIABLE} is not set"
             ),
-            vec![format!("export {REGION_VARIABLE}=eu-central-1, or set sources.cloud.region")],
+            noticed_region(&surroundings.env)
+                .into_iter()
+                .chain([format!("export {REGION_VARIABLE}=eu-central-1, or set sources.cloud.region")])
+                .collect(),
         )
     })?;
-    let test = Test { config: &config, temporary: credentials.is_temporary() && !credentials.has_token() };
+    let temporary = credentials.as_ref().is_some_and(|found| found.is_temporary() && !found.has_token());
+    let test = Test { config: &config, provider: provider.as_ref().map(Provider::shown), temporary };
     let own = Hosts::new(&config, &home, credentials, surroundings).map_err(|text| ConnectError {
         kind: ConnectErrorKind::Configuration,
         ..connection(text, Vec::new())
     })?;
+    let own = match provider {
+        None => own,
+        Some(provider) => test.sign_in(provider, own, surroundings).await?,
+    };
     let hosts = match &config.role {
         Some(role) => test.assume(&own, role, surroundings).await,
         None => Ok(own),
@@ -114,9 +133,25 @@ pub(super) async fn connect(
     let Answered { value: caller, meta } =
         caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
     hosts.belong_to(&caller.account);
-    let (config, hosts) = (Arc::new(config), Arc::new(hosts));
+    let (mut config, hosts) = (config, Arc::new(hosts));
     let region = home.clone();
-    let organization = accounts::list(&hosts, &region);
+    let listed = match &config.organization {
+        None => None,
+        Some(settings) => {
+            let listed = accounts::list(&hosts, &region).await;
+            let accounts = of_organization(settings, &listed, &config, &home);
+            let accounts = accounts.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
+            config.accounts = accounts;
+            Some(listed)
+        }
+    };
+    let config = Arc::new(config);
+    let organization = async {
+        match listed {
+            Some(listed) => listed,
+            None => accounts::list(&hosts, &region).await,
+        }
+    };
     let accounts = async {
         if config.accounts.is_empty() {
             let account = Account {
@@ -145,6 +180,40 @@ pub(super) async fn connect(
         }
     }
     Ok(CloudSession { config, hosts, caller, accounts, organization, warnings })
+}
+
+/// The active accounts of the organization, without those that the configuration excludes.
+fn of_organization(
+    settings: &OrganizationSettings,
+    listed: &OrganizationAccounts,
+    config: &CloudConfig,
+    home: &Region,
+) -> Result<Vec<AccountConfig>, ConnectError> {
+    let failed = |message: String| {
+        let help = "use credentials of the organization's management account or of a delegated administrator, which \
+                    may call organizations:ListAccounts; or list the accounts in sources.cloud.accounts";
+        connection(message, vec![help.to_string()])
+    };
+    if let Some((problem, asked)) = listed.refused() {
+        let message = format!("the accounts of the organization cannot be listed: {problem}");
+        return Err(failed(message).asked(asked.to_vec()));
+    }
+    let wanted = |number: &&str| !settings.exclude.iter().any(|excluded| excluded == number);
+    let active = listed.active().into_iter().flatten().filter(wanted);
+    let accounts: Vec<AccountConfig> =
+        active.map(|number| settings.account(number, home, &config.scope)).collect();
+    if accounts.is_empty() {
+        return Err(failed("the organization has no active account that is not excluded".to_string()));
+    }
+    Ok(accounts)
+}
+
+/// The usual variable of the region, if it is set and not read.
+fn noticed_region(env: &Env) -> Option<String> {
+    let (name, value) =
+        ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| Some((name, env.var(name)?)))?;
+    let value = Region::new(value).map_or("NAME", |_| value);
+    Some(format!("{name} is set but not read: to use it, write `region: {value}` in sources.cloud"))
 }
 
 /// Assumes the role of an account and opens it. A failure affects only this account.
@@ -219,11 +288,33 @@ fn not_opened(account: &AccountConfig, error: CallError) -> Failed {
 /// The context for explaining an error.
 struct Test<'a> {
     config: &'a CloudConfig,
+    /// Where the credentials come from, if not from the configured variables.
+    provider: Option<String>,
     /// The access key is temporary, but there is no session token.
     temporary: bool,
 }
 
 impl Test<'_> {
+    /// The hosts, called with the credentials of the provider. `unsigned` are the same without any.
+    async fn sign_in(
+        &self,
+        provider: Provider,
+        unsigned: Hosts,
+        surroundings: &RunContext,
+    ) -> Result<Hosts, ConnectError> {
+        let unsigned = Arc::new(unsigned);
+        let (shown, help) = (provider.shown(), provider.help());
+        let (signed, asked) = recorded(provider.sign_in(Arc::clone(&unsigned), surroundings)).await;
+        let error = match signed {
+            Ok(hosts) => return Ok(hosts),
+            Err(CallError::Refused(refused)) => {
+                format!("no credentials from {shown}: '{}' (HTTP {})", words(&refused), refused.meta.status)
+            }
+            Err(CallError::Failed(failure)) => format!("no credentials from {shown}: {failure}"),
+        };
+        Err(connection(error, help).after(unsigned.requests(), unsigned.retries()).asked(asked))
+    }
+
     async fn assume(
         &self,
         own: &Hosts,
@@ -268,7 +359,10 @@ impl Test<'_> {
                 connection(
                     format!("the credentials cannot assume the role {role}; {said} (HTTP {})", refused.meta.status),
                     vec![
-                        format!("name the user or role of {} in the role's trust policy", variables.access_key_id),
+                        format!(
+                            "name the user or role of {} in the role's trust policy",
+                            self.provider.as_ref().unwrap_or(&variables.access_key_id)
+                        ),
                         "if the trust policy requires an external id, set sources.cloud.external_id to it".to_string(),
                         "allow the user sts:AssumeRole on the role".to_string(),
                     ],
@@ -293,6 +387,15 @@ impl Test<'_> {
         let variables = &self.config.variables;
         let (id, secret, token) =
             (&variables.access_key_id, &variables.secret_access_key, &variables.session_token);
+        if let Some(provider) = &self.provider {
+            return (
+                format!("the provider does not accept the credentials from {provider}"),
+                vec![
+                    "check that they are of this partition and not expired, and the clock of this machine"
+                        .to_string(),
+                ],
+            );
+        }
         if self.temporary {
             let help = format!("set {token} to the session token of this temporary access key");
             return (format!("the session token in {token} is missing"), vec![help]);

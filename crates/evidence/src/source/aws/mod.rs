@@ -66,6 +66,10 @@ impl Source for CloudConfig {
         };
         let role = self.role.as_ref().map(|role| role.arn.clone());
         let mut settings = vec![("role_arn", role.into())];
+        if let Some(organization) = &self.organization {
+            settings.push(("role_name", organization.role_name.as_str().into()));
+            settings.push(("exclude", organization.exclude.clone().into()));
+        }
         // With `accounts`, each has its own settings.
         if self.accounts.is_empty() {
             settings.extend(self.scope.settings());
@@ -76,7 +80,11 @@ impl Source for CloudConfig {
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
-        Ok(connect::credentials(self, env)?.secrets())
+        match connect::provider(self, env)? {
+            None => Ok(connect::credentials(self, env)?.secrets()),
+            // The screen learns what it gives, when it gives it.
+            Some(_) => Ok(Vec::new()),
+        }
     }
 
     fn scope(&self) -> Scope {
@@ -99,7 +107,10 @@ impl Source for CloudConfig {
         let CloudConfig { home, scope, accounts, endpoint_url, variables, .. } = self;
         let id = env.provider(&variables.access_key_id).unwrap_or_else(|| variables.access_key_id.clone());
         // The secret access key only signs.
-        let sent: Vec<String> = std::iter::once(id).chain(env.provider(&variables.session_token)).collect();
+        let sent: Vec<String> = match connect::provider(self, env) {
+            Ok(Some(provider)) => vec![provider.holder().to_string()],
+            Ok(None) | Err(_) => std::iter::once(id).chain(env.provider(&variables.session_token)).collect(),
+        };
         let of_accounts = || accounts.iter().flat_map(|account| &account.scope.regions);
         let at = |service| {
             home.iter()

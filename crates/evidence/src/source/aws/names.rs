@@ -60,7 +60,7 @@ pub(super) fn role_account(arn: &str) -> Option<&str> {
 }
 
 /// Checks the ARN of a role.
-pub(super) fn check_role(text: &str) -> Result<(), Complaint> {
+pub(crate) fn check_role(text: &str) -> Result<(), Complaint> {
     let is_name = |name: &str| {
         (1..=512 + 64).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_+=,.@/-".contains(&byte))

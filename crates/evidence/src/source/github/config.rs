@@ -2,6 +2,7 @@
 
 mod address;
 mod exclude;
+mod include;
 mod sign_in;
 
 use std::collections::HashSet;
@@ -14,6 +15,9 @@ use url::Url;
 
 use self::exclude::EXCLUDE;
 pub use self::exclude::Excluded;
+use self::include::INCLUDE;
+pub use self::include::Include;
+pub(super) use self::include::has_topic;
 use self::sign_in::{APP_ID, APP_KEY_ENV, APP_KEY_PATH, CLIENT_ID, INSTALLATION_ID, MODE, TOKEN_ENV};
 pub use self::sign_in::{AppKey, AppSettings, Issuer, SignIn};
 use super::names;
@@ -50,6 +54,8 @@ pub struct CodeHostConfig {
     pub repos: Repositories,
     /// `exclude`: the repositories to leave out.
     pub exclude: Vec<Excluded>,
+    /// `include`: what a repository must be to be read.
+    pub include: Option<Include>,
     /// `branch`: the branch whose protection is read in every repository.
     pub branch: Branch,
     /// The numbers that its rules judge by.
@@ -183,6 +189,7 @@ static SECTION: Section = Section::new(
         &ORG,
         &REPOS,
         &EXCLUDE,
+        &INCLUDE,
         &BRANCH,
         &CONTROLS,
         &RATE_LIMIT_PAUSE,
@@ -217,6 +224,20 @@ pub(super) fn decode(
     let exclude = exclude.and_then(|entries| {
         of_organization(decoder, org.as_ref(), entries, |excluded: &mut Excluded| &mut excluded.pattern)
     });
+    let include = include::decode(decoder, fields);
+    let include = include.and_then(|include| match include {
+        None => Some(None),
+        Some((include, patterns)) => {
+            let repositories = of_organization(decoder, org.as_ref(), patterns, |name| name)?;
+            Some(Some(Include { repositories, ..include }))
+        }
+    });
+    let of_list = matches!(repos, Some(Repositories::Listed(_))) && fields.has(&INCLUDE);
+    if of_list {
+        let complaint = Complaint::new("`include` has no meaning with a list in `repos`")
+            .help("write `repos: \"*\"`, or remove `include`");
+        decoder.problems.add(fields.place(), INCLUDE.path_in(&SECTION), complaint);
+    }
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
@@ -236,6 +257,7 @@ pub(super) fn decode(
         org: org?.value,
         repos: repos?,
         exclude: exclude?,
+        include: include.filter(|_| !of_list)?,
         branch,
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,

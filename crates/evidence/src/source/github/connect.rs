@@ -2,6 +2,7 @@
 //! Also determines what it cannot read.
 
 use evidence_bundle::document::Warning;
+use futures_util::future::join;
 use jiff::Timestamp;
 
 use super::account::{cache, identity, nothing_to_resume};
@@ -62,12 +63,6 @@ pub(super) async fn connect(
     let (tested, requests) = recorded(test(&config, &client, &signed_in, surroundings)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
-    if !keeps {
-        let identity = identity(&config, &signed_in, &client)
-            .await
-            .map_err(|refused| refused_error(&refused, &config, &signed_in))?;
-        user = identity.map(|(user, _)| user);
-    }
     // The configured name, as the host spells it.
     if let Some(login) = organization.settings.login.value() {
         config.org.clone_from(login);
@@ -84,7 +79,7 @@ pub(super) async fn connect(
         let message = format!("nothing is revalidated, so everything is read again: {text}");
         warning("records_not_kept", message, &config.org)
     }));
-    let host = Host {
+    let mut host = Host {
         config,
         client,
         scopes,
@@ -98,7 +93,16 @@ pub(super) async fn connect(
         shared: Shared::default(),
         env: surroundings.env.clone(),
     };
-    let preflight = preflight(&host, surroundings.dry_run).await;
+    // Neither needs the answer of the other.
+    let account = async {
+        match keeps {
+            true => Ok(None),
+            false => identity(&host.config, &signed_in, &host.client).await,
+        }
+    };
+    let (account, preflight) = join(account, preflight(&host, surroundings.dry_run)).await;
+    let account = account.map_err(|refused| refused_error(&refused, &host.config, &signed_in))?;
+    host.user = account.map(|(user, _)| user).or(host.user);
     let mut preflight =
         preflight.map_err(|error| error.after(host.client.requests(), host.client.retries()))?;
     warnings.append(&mut preflight.warnings);

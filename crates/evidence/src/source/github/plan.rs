@@ -2,7 +2,7 @@
 
 use super::advice;
 use super::config::Repositories;
-use super::exclusion::Exclusion;
+use super::exclusion::{Exclusion, Selection};
 use super::host::Host;
 use super::host::api::PAGE_SIZE;
 use super::host::scopes::expiration;
@@ -38,7 +38,7 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
             _ if partial => Scope::Partial,
             None => Scope::Unconfirmed,
             Some(total) if total != listed => Scope::Partial,
-            Some(_) if excluded > 0 => Scope::Chosen,
+            Some(_) if excluded > 0 || host.config.include.is_some() => Scope::Chosen,
             Some(_) => Scope::Whole,
         };
         let scope = extent(host, scope, listed, &host.organization.counts);
@@ -133,12 +133,13 @@ fn spare(host: &Host, plan: &mut Plan, cache: &Cache, repositories: u64, pages: 
 }
 
 async fn planned_repositories(host: &Host, preflight: &Preflight) -> Result<RepositoryCount, ConnectError> {
-    let mut exclusion = Exclusion::new(&host.config.exclude);
     let mut count = RepositoryCount::default();
     if let Repositories::Listed(names) = &host.config.repos {
+        let mut exclusion = Exclusion::new(&host.config.exclude);
         names.iter().for_each(|name| count.add(exclusion.excludes(name)));
         return Ok(count);
     }
+    let mut selection = Selection::new(&host.config);
     let problem = |problem| advice::problem("repository discovery", problem);
     let now = host.client.now();
     let mut add = |count: &mut RepositoryCount, page: &[Repository]| {
@@ -150,7 +151,7 @@ async fn planned_repositories(host: &Host, preflight: &Preflight) -> Result<Repo
         for repository in page {
             let name = name(repository);
             let name = name.as_deref().and_then(|name| name.split_once('/'));
-            count.add(name.is_some_and(|(_, name)| exclusion.excludes(name)));
+            count.add(name.is_some_and(|(_, name)| selection.leaves_out(name, repository).is_some()));
         }
     };
     let (first, last) = preflight.first_page(host).await.map_err(problem)?;

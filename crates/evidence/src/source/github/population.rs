@@ -2,26 +2,26 @@
 
 mod discovery;
 
+use std::sync::Arc;
+
 pub(super) use self::discovery::remedy;
 use self::discovery::{Compared, Discovery};
 use super::config::Repositories;
-use super::exclusion::Exclusion;
+use super::exclusion::{EXCLUDED, Exclusion};
 use super::host::Host;
 use super::named::NamedRepository;
 use super::names::{MEMBER, NAME};
 use super::preflight::Preflight;
+use super::repositories::{FirstPage, RepositoryListing};
 use super::repository::{self, Origin, ScopedRepository};
 use super::topics::organization::answer::{ORGANIZATION, RepositoryCounts};
 use super::{repositories, topics};
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
-use evidence_http::recorded;
+use evidence_http::{Asked, recorded};
 use evidence_text::saturating_u64;
 use evidence_view::scope;
-
-/// The code for a repository that the configuration excludes.
-const EXCLUDED: &str = "excluded";
 
 /// The name of the repository listing in documents.
 const LISTING: &str = "repository_listing";
@@ -29,7 +29,7 @@ const LISTING: &str = "repository_listing";
 /// The repositories in scope, and the problems of finding them.
 pub(super) struct Population {
     pub(super) discovered: Option<u64>,
-    pub(super) repositories: Vec<ScopedRepository>,
+    pub(super) repositories: Arc<Vec<ScopedRepository>>,
     /// Every member, in the order of names.
     pub(super) members: Vec<Member>,
     pub(super) scope: PopulationScope,
@@ -39,13 +39,21 @@ pub(super) struct Population {
 /// How often a listing that contradicts the organization's own count is read again.
 const REREADS: u32 = 2;
 
+/// The repositories in scope, as far as they are known at once.
+pub(super) enum Found<'a> {
+    /// Those that the configuration names.
+    Known(Population),
+    /// Those that discovery lists, before the list is compared with the host's own count.
+    Listed(Listing<'a>),
+}
+
 /// The repositories in scope: the configured ones, or those that discovery lists.
-pub(super) async fn population(host: &Host, preflight: &Preflight) -> Population {
+pub(super) async fn find<'a>(host: &'a Host, preflight: &Preflight) -> Found<'a> {
     if topics::of_repositories(&host.config).next().is_none() {
         let (repositories, members, found) = Default::default();
         let org = host.config.org.as_str();
         let scope = PopulationScope::new(Scope::Whole, org, scope::ORGANIZATION, 0);
-        return Population { discovered: None, repositories, members, scope, found };
+        return Found::Known(Population { discovered: None, repositories, members, scope, found });
     }
     match &host.config.repos {
         Repositories::Listed(names) => {
@@ -63,42 +71,84 @@ pub(super) async fn population(host: &Host, preflight: &Preflight) -> Population
             let found = preflight.named.iter().flat_map(NamedRepository::found);
             let found = found.chain(excluded_nothing(host, &exclusion)).collect();
             let scope = extent(host, Scope::Chosen, saturating_u64(listed), &host.organization.counts);
-            Population { discovered: None, repositories, members, scope, found }
+            let repositories = Arc::new(repositories);
+            Found::Known(Population { discovered: None, repositories, members, scope, found })
         }
         Repositories::All => {
-            let (mut population, requests) = recorded(discovered(host, preflight)).await;
-            let subject = host.config.org.as_str().into();
-            let listed = CollectionItem::Listed { kind: LISTING, subject, requests };
-            population.found.insert(0, listed);
-            population
+            let counts = host.organization.counts.clone();
+            Found::Listed(Listing::read(host, preflight.first_page(host), counts, Vec::new(), 0).await)
         }
     }
 }
 
 /// The repositories that the host lists. If it counts a different number, the count and the list are read again:
 /// repositories come and go while a long list is read.
-async fn discovered(host: &Host, preflight: &Preflight) -> Population {
-    let mut counts = host.organization.counts.clone();
-    let mut first = preflight.first_page(host).await;
-    let mut rereads = 0;
-    loop {
+pub(super) struct Listing<'a> {
+    host: &'a Host,
+    discovery: Discovery<'a>,
+    pages: RepositoryListing,
+    counts: RepositoryCounts,
+    requests: Vec<Asked>,
+    rereads: u32,
+}
+
+impl<'a> Listing<'a> {
+    async fn read(
+        host: &'a Host,
+        first: impl Future<Output = FirstPage>,
+        counts: RepositoryCounts,
+        mut requests: Vec<Asked>,
+        rereads: u32,
+    ) -> Listing<'a> {
         let mut discovery = Discovery::new(host);
-        let mut take = |page, at| discovery.add(page, at);
-        let listing = repositories::listing(&host.api(), first, &mut take).await;
-        let several = listing.pages_read > 1;
-        if several || discovery.compared(&counts) == Compared::Differs {
-            counts = counts_again(host).await.unwrap_or(counts);
+        let read = async {
+            let first = first.await;
+            let mut take = |page, at| discovery.add(page, at);
+            repositories::listing(&host.api(), first, &mut take).await
+        };
+        let (pages, asked) = recorded(read).await;
+        requests.extend(asked);
+        discovery.sort();
+        Listing { host, discovery, pages, counts, requests, rereads }
+    }
+
+    /// The repositories that are listed and in scope, in order.
+    pub(super) fn repositories(&self) -> Arc<Vec<ScopedRepository>> {
+        self.discovery.repositories()
+    }
+
+    /// Compares the list with the host's own count. Returns whether the list must be read again.
+    pub(super) async fn is_outdated(&mut self) -> bool {
+        let Listing { host, discovery, pages, counts, requests, rereads } = self;
+        let several = pages.pages_read > 1;
+        if several || discovery.compared(counts) == Compared::Differs {
+            let (again, asked) = recorded(counts_again(host)).await;
+            requests.extend(asked);
+            *counts = again.unwrap_or_else(|| counts.clone());
         }
-        let reread = match discovery.compared(&counts) {
+        let reread = match discovery.compared(counts) {
             Compared::Agrees | Compared::Unknown => false,
             // On a single page, no repository can be missed between two pages.
             Compared::Differs => several || counts.total() < Some(discovery.listed()),
         };
-        if !reread || !listing.problems.is_empty() || listing.partial || rereads >= REREADS {
-            return discovery.end(&listing, &counts);
-        }
-        rereads += 1;
-        first = repositories::first_page(&host.api()).await;
+        reread && pages.problems.is_empty() && !pages.partial && *rereads < REREADS
+    }
+
+    /// Reads the list again.
+    pub(super) async fn again(self) -> Listing<'a> {
+        let Listing { host, counts, requests, rereads, .. } = self;
+        let first = async { repositories::first_page(&host.api()).await };
+        Listing::read(host, first, counts, requests, rereads + 1).await
+    }
+
+    /// The population of this list.
+    pub(super) fn population(self) -> Population {
+        let Listing { host, discovery, pages, counts, requests, .. } = self;
+        let mut population = discovery.end(&pages, &counts);
+        let subject = host.config.org.as_str().into();
+        let listed = CollectionItem::Listed { kind: LISTING, subject, requests };
+        population.found.insert(0, listed);
+        population
     }
 }
 

@@ -1,7 +1,8 @@
 //! The permission part of the connection test: reads everything that the rules need of one repository, so that missing
-//! permissions are reported before a long run, not after it.
+//! permissions are reported at the beginning of a long run, not after it. A collection reads this repository beside the rest
+//! of the listing and beside the others, since it goes on whatever the answers are.
 //!
-//! A dry run looks on, since it must end with the code of the collection: at every repository of a short list, otherwise
+//! A dry run waits for the answers and looks on, since it must end with the code of the collection: at every repository of a short list, otherwise
 //! until one repository proves each permission.
 //!
 //! No request is repeated: the first page of the listing and the observations of the repositories are kept for the
@@ -11,9 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use evidence_bundle::document::{Warning, is_lacking};
 use futures_util::future::join_all;
+use tokio::sync::Notify;
 
 use super::config::Repositories;
-use super::exclusion::Exclusion;
+use super::exclusion::Selection;
 use super::host::Host;
 use super::named::{NamedRepository, look_up};
 use super::observe::{self, Task};
@@ -23,7 +25,7 @@ use super::topic::{Inspect, Topic};
 use super::topics;
 use crate::evaluate::{self, Check};
 use crate::observation::{Inspection, Observation, Seen};
-use crate::source::ConnectError;
+use crate::source::{CollectionItem, ConnectError};
 use evidence_http::{Answered, Asked, recorded, replay};
 use evidence_rules::rule::Status;
 
@@ -35,6 +37,9 @@ const MORE: usize = 5;
 pub(super) struct Preflight {
     page: Mutex<Option<(FirstPage, Vec<Asked>)>>,
     probes: Mutex<Vec<Probe>>,
+    /// The repository that the collection tries first, until it was tried.
+    to_try: Mutex<Option<ScopedRepository>>,
+    tried: Notify,
     /// The repositories in scope that the configuration names; in a dry run not all of a long list.
     pub(super) named: Vec<NamedRepository>,
     /// What could not be read, as text: a collection will lack it.
@@ -66,7 +71,11 @@ pub(super) async fn preflight(host: &Host, dry_run: bool) -> Result<Preflight, C
         probes.extend(probe_organization(host, topic).await);
     }
     let all = all && dry_run;
-    let repositories = preflight.repositories_to_try(host, most, all).await;
+    let mut repositories = preflight.repositories_to_try(host, most, all).await;
+    if !dry_run && let Some(first) = repositories.pop() {
+        host.shared.trying(true);
+        *preflight.to_try.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(first);
+    }
     let mut open: Vec<&'static Topic> = topics::of_repositories(&host.config).collect();
     for repository in repositories {
         let tried = join_all(open.iter().map(|topic| probe(host, &repository, topic))).await;
@@ -83,7 +92,7 @@ pub(super) async fn preflight(host: &Host, dry_run: bool) -> Result<Preflight, C
             preflight.unreadable.extend(denied(&probe.found).filter_map(|check| check.verdict.actual));
         } else {
             for text in probe.denied() {
-                preflight.warnings.push(host.warning("permission_missing", text.clone()));
+                preflight.warnings.push(missing(host, &text));
                 preflight.unreadable.push(text);
             }
         }
@@ -93,6 +102,11 @@ pub(super) async fn preflight(host: &Host, dry_run: bool) -> Result<Preflight, C
     preflight.unreadable.dedup();
     *preflight.probes.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
     Ok(preflight)
+}
+
+/// The warning about a permission that the token lacks.
+fn missing(host: &Host, text: &str) -> Warning {
+    host.warning("permission_missing", text.to_string())
 }
 
 async fn probe_organization(host: &Host, topic: &'static Topic) -> Option<Probe> {
@@ -119,9 +133,9 @@ impl Preflight {
                 self.named.iter().take(most).map(|named| named.scoped.clone()).collect()
             }
             Repositories::All => {
-                let mut exclusion = Exclusion::new(&host.config.exclude);
+                let mut selection = Selection::new(&host.config);
                 let (page, asked) = recorded(repositories::first_page(&host.api())).await;
-                let first = page.as_ref().ok().map(|(page, _)| first_of(host, page, &mut exclusion, most));
+                let first = page.as_ref().ok().map(|(page, _)| first_of(host, page, &mut selection, most));
                 *self.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
                 first.unwrap_or_default()
             }
@@ -140,8 +154,37 @@ impl Preflight {
         }
     }
 
-    /// The result of the connection test, if it read this topic about this subject.
-    pub(super) fn preflight_result(&self, topic: &Topic, subject: &str) -> Option<Inspection> {
+    /// Reads the repository that a collection tries first, and warns of what the token cannot read.
+    pub(super) async fn try_one(&self, host: &Host) -> Vec<CollectionItem> {
+        let lock = || self.to_try.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(repository) = lock().clone() else { return Vec::new() };
+        let topics = topics::of_repositories(&host.config);
+        let tried = join_all(topics.map(|topic| probe(host, &repository, topic))).await;
+        let warnings = tried.iter().flat_map(Probe::denied);
+        let warned = warnings.map(|text| CollectionItem::Warned(missing(host, &text))).collect();
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner).extend(tried);
+        *lock() = None;
+        self.tried.notify_waiters();
+        host.shared.trying(false);
+        warned
+    }
+
+    /// Keeps an observation that was made for a list that has changed since.
+    pub(super) fn keep(&self, topic: &'static Topic, subject: Arc<str>, found: Inspection) {
+        let probe = Probe { subject, topic, found, asked: Vec::new() };
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner).push(probe);
+    }
+
+    /// The result of the connection test, if it read this topic about this subject, or reads it now.
+    pub(super) async fn preflight_result(&self, topic: &Topic, subject: &str) -> Option<Inspection> {
+        loop {
+            let tried = self.tried.notified();
+            let is_it = |repository: &ScopedRepository| *repository.subject == *subject;
+            if !self.to_try.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_it) {
+                break;
+            }
+            tried.await;
+        }
         let mut probes = self.probes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |probe: &Probe| probe.topic == topic && *probe.subject == *subject;
         let at = probes.iter().position(is_it)?;
@@ -155,17 +198,14 @@ impl Preflight {
 fn first_of(
     host: &Host,
     page: &Answered<Vec<Repository>>,
-    exclusion: &mut Exclusion<'_>,
+    selection: &mut Selection<'_>,
     most: usize,
 ) -> Vec<ScopedRepository> {
     let at = page.meta.received_at;
-    let in_scope = page
-        .value
-        .iter()
-        .filter_map(|repository| {
-            repositories::scoped(&host.config.org, repository, &mut Default::default(), at).ok()
-        })
-        .filter(|repository| !exclusion.excludes(repository.target().name));
+    let in_scope = page.value.iter().filter_map(|repository| {
+        let scoped = repositories::scoped(&host.config.org, repository, &mut Default::default(), at).ok()?;
+        selection.leaves_out(scoped.target().name, repository).is_none().then_some(scoped)
+    });
     let exempt = |repository: &ScopedRepository| match &repository.origin {
         Origin::Shown(details) => details.exempt().is_some(),
         Origin::Hidden(_) => false,

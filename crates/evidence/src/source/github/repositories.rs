@@ -38,9 +38,10 @@ pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
     keep: Some(Keeping { headers: &["link", "x-github-sso"], ..Keeping::new(2, json_bytes) }),
 };
 
-/// The maximum memory use of a page of the listing. A hundred repositories with long names take 15 kB. A server other
+/// The maximum memory use of a page of the listing. A hundred repositories with long names take 15 kB, and with as many
+/// topics as the host allows 190 kB. A server other
 /// than the host can send a million, and a thousand pages may be in memory at the same time.
-const PAGE_WEIGHT: usize = 128 * 1024;
+const PAGE_WEIGHT: usize = 256 * 1024;
 
 fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> {
     let page = Object::all(serde_json::from_slice(bytes)?);

@@ -56,6 +56,10 @@ pub(super) struct Repository {
     pub(super) default_branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) visibility: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fork: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) topics: Option<Vec<String>>,
     /// In KiB, updated from time to time: 0 for an empty repository, and for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
@@ -74,7 +78,13 @@ impl Repository {
     /// Its memory use.
     pub(super) fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
-        size_of::<Repository>() + text(&self.full_name) + text(&self.name) + text(&self.default_branch)
+        let topics: usize =
+            self.topics.iter().flatten().map(|topic| size_of::<String>() + topic.capacity()).sum();
+        size_of::<Repository>()
+            + text(&self.full_name)
+            + text(&self.name)
+            + text(&self.default_branch)
+            + topics
     }
 }
 

@@ -28,6 +28,8 @@ struct State {
     under_way: HashSet<Arc<str>>,
     /// The repositories about which every answer was "Not Found", with the request that tells why.
     unseen: HashMap<Arc<str>, Arc<OnceCell<Gone>>>,
+    /// Whether a repository is being tried: it comes before every observation.
+    trying: bool,
     /// The number of the next observation in order that has no result yet.
     next: usize,
     /// The observations after it that have one.
@@ -86,6 +88,18 @@ impl Shared {
         }
     }
 
+    /// A repository is being tried from now on, or no longer.
+    pub(super) fn trying(&self, trying: bool) {
+        self.state().trying = trying;
+        self.changed.notify_waiters();
+    }
+
+    /// The numbers of the observations begin anew.
+    pub(super) fn restart(&self) {
+        let mut state = self.state();
+        (state.next, state.ahead) = (0, BTreeSet::new());
+    }
+
     /// The observation with this number has a result.
     pub(super) fn done(&self, number: usize) {
         let mut state = self.state();
@@ -100,7 +114,7 @@ impl Shared {
     }
 
     /// Waits until a ruleset of the organization was read, or until it is the turn of the observation with this number;
-    /// without a number it always is.
+    /// without a number it always is. While a repository is tried, it is the turn of no number.
     pub(super) async fn turn(&self, id: u64, number: Option<usize>) -> Turn {
         loop {
             let changed = self.changed.notified();
@@ -109,7 +123,9 @@ impl Shared {
                 match state.rulesets.get(&id) {
                     Some(Some(found)) => return Turn::Read(Arc::clone(found)),
                     Some(None) => return Turn::Alone,
-                    None if number.is_none_or(|number| state.next >= number) => return Turn::ForAll,
+                    None if number.is_none_or(|number| !state.trying && state.next >= number) => {
+                        return Turn::ForAll;
+                    }
                     None => {}
                 }
             }
@@ -146,6 +162,13 @@ mod tests {
         shared.keep(8, None);
         assert!(matches!(shared.turn(8, Some(9)).now_or_never(), Some(Turn::Alone)));
         assert!(matches!(shared.turn(9, None).now_or_never(), Some(Turn::ForAll)));
+        shared.trying(true);
+        assert!(shared.turn(9, Some(2)).now_or_never().is_none());
+        assert!(matches!(shared.turn(9, None).now_or_never(), Some(Turn::ForAll)));
+        shared.trying(false);
+        assert!(matches!(shared.turn(9, Some(2)).now_or_never(), Some(Turn::ForAll)));
+        shared.restart();
+        assert!(shared.turn(9, Some(2)).now_or_never().is_none());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::host::app::{App, Tokens};
 use super::host::client::client;
 use super::host::dialect::CodeHostDialect;
 use super::host::sign_in::SignedIn;
-use super::host::token::{EXPECTED, Token};
+use super::host::token::{EXPECTED, INSTALLATION, Token};
 use super::place::web;
 use super::topics;
 use crate::credential;
@@ -70,6 +70,12 @@ fn token(name: &str, env: &Env) -> Result<Token, ConnectError> {
         let export = how_to_set(name, "token");
         let other = USUAL_VARIABLES.iter().find(|other| env.provider(other).is_some());
         let use_other = other.map(|other| {
+            if is_job(other, env) {
+                return format!(
+                    "{other} is set, but it is the job's own token, which cannot read branch protection: store another \
+                     token as a secret, or sign in as an app"
+                );
+            }
             format!("{other} is set but not read: to use it, write `token_env: {other}` in sources.codehost")
         });
         let without = "without it the host answers 'Bad credentials'".to_string();
@@ -88,6 +94,12 @@ fn token(name: &str, env: &Env) -> Result<Token, ConnectError> {
             vec![secret.place().advice("the token alone, on one line")],
         )
     })
+}
+
+/// Whether the variable holds the token that a workflow's job has.
+fn is_job(variable: &str, env: &Env) -> bool {
+    env.var("GITHUB_ACTIONS") == Some("true")
+        && env.var(variable).is_some_and(|value| value.starts_with(INSTALLATION))
 }
 
 /// The app's private key, as it is in its file or variable.

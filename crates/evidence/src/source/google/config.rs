@@ -12,7 +12,9 @@ use crate::origin::OwnHosts;
 use crate::source::Source;
 use evidence_rules::altcloud as rules;
 use evidence_rules::rule::{Rule, Settings};
-use evidence_settings::declare::{DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary};
+use evidence_settings::declare::{
+    DefaultValue, Format, Key, LINE, Section, Shape, URL, VARIABLE, Vocabulary,
+};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
 use evidence_settings::keys;
@@ -34,6 +36,8 @@ static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
 pub struct AltCloudConfig {
     /// `credentials_env`: the name of the variable that holds the path of the credentials file.
     pub credentials_env: String,
+    /// `credentials_json_env`: the name of a variable that holds the content of the file instead.
+    pub credentials_json_env: Option<String>,
     /// `customer_id`
     pub customer_id: String,
     /// `admin_email`: the administrator that the service account acts for.
@@ -74,6 +78,10 @@ keys! {
         rule "a name, never the path or the credentials themselves",
         example "ALTCLOUD_APPLICATION_CREDENTIALS",
         also &["credentials", "credentials_file", "credentials_path", "key_file", "service_account_file"];
+    CREDENTIALS_JSON_ENV = optional("credentials_json_env", VARIABLE,
+        "The environment variable that holds the content of the credentials file, instead of its path.")
+        rule "a name, never the content itself; without `credentials_env`", example "ALTCLOUD_CREDENTIALS_JSON",
+        also &["credentials_json", "service_account_json"];
     CUSTOMER_ID = default("customer_id", DefaultValue::Text(MY_CUSTOMER), LINE,
         "The customer whose directory is read; `my_customer` means the administrator's own.")
         rule "`my_customer`, or `C` and letters and digits", example "C01abc2de",
@@ -97,7 +105,17 @@ static CONTROLS: Key = shared::controls("those of the top-level `controls` that 
 static SECTION: Section = Section::new(
     "sources.altcloud",
     "The workspace directory: two-step verification, administrators, account changes.",
-    &[&MODE, &CREDENTIALS_ENV, &CUSTOMER_ID, &ADMIN_EMAIL, &DOMAINS, &CONTROLS, &TIMEOUT_SECONDS, &API_URL],
+    &[
+        &MODE,
+        &CREDENTIALS_ENV,
+        &CREDENTIALS_JSON_ENV,
+        &CUSTOMER_ID,
+        &ADMIN_EMAIL,
+        &DOMAINS,
+        &CONTROLS,
+        &TIMEOUT_SECONDS,
+        &API_URL,
+    ],
 );
 
 /// The workspace.
@@ -108,6 +126,14 @@ pub(super) fn decode(
 ) -> Option<Arc<dyn Source>> {
     let mode = decoder.text(fields, &MODE);
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
+    let json_env = decoder.text(fields, &CREDENTIALS_JSON_ENV);
+    let both = fields.has(&CREDENTIALS_ENV) && fields.has(&CREDENTIALS_JSON_ENV);
+    if both {
+        let complaint = Complaint::new("`credentials_env` and `credentials_json_env` exclude each other")
+            .help("remove one of them");
+        decoder.problems.add(fields.place(), CREDENTIALS_JSON_ENV.path_in(&SECTION), complaint);
+    }
+    let no_json = json_env.is_none() && fields.has(&CREDENTIALS_JSON_ENV);
     let customer_id = decoder.text(fields, &CUSTOMER_ID);
     let customer_id = checked(decoder, customer_id, is_customer, || {
         Complaint::new("this is not a valid customer id")
@@ -123,7 +149,11 @@ pub(super) fn decode(
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
+    if both || no_json {
+        return None;
+    }
     Some(Arc::new(AltCloudConfig {
+        credentials_json_env: json_env.map(|name| name.value),
         credentials_env: credentials_env?.value,
         customer_id: customer_id?,
         admin_email: admin_email?,

@@ -42,11 +42,27 @@ pub(super) const REQUESTS_PER_MINUTE: u32 = 1_200;
 /// How many days the provider keeps the log.
 const LOG_DAYS: i64 = 180;
 
+/// The variable in which the provider's own tools expect the path of the file.
+const USUAL_VARIABLE: &str = "GOOGLE_APPLICATION_CREDENTIALS";
+
 /// The service account that the configured variable names.
 pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {
-    let variable = &config.credentials_env;
-    service_account::load(variable, env.var(variable))
-        .map_err(|ServiceAccountError { message, help }| connection(message, help))
+    let loaded = match &config.credentials_json_env {
+        Some(variable) => {
+            let content =
+                env.secret(variable).map_err(|error| connection(error.to_string(), vec![error.help()]))?;
+            service_account::from_content(variable, content.as_ref().map(|content| content.text()))
+        }
+        None => service_account::load(&config.credentials_env, env.var(&config.credentials_env)),
+    };
+    loaded.map_err(|ServiceAccountError { message, mut help }| {
+        let is_other = config.credentials_json_env.is_some() || config.credentials_env != USUAL_VARIABLE;
+        if is_other && env.var(&config.credentials_env).is_none() && env.var(USUAL_VARIABLE).is_some() {
+            let line = format!("to use it, write `credentials_env: {USUAL_VARIABLE}` in sources.altcloud");
+            help.insert(0, format!("{USUAL_VARIABLE} is set but not read: {line}"));
+        }
+        connection(message, help)
+    })
 }
 
 /// Exchanges the key for a token, then reads the first page of everything that the controls need, concurrently.

@@ -82,12 +82,15 @@ impl Source for AltCloudConfig {
     }
 
     fn origins(&self, env: &Env) -> Vec<Origin> {
-        let variable = &self.credentials_env;
+        let variable = self.credentials_json_env.as_ref().unwrap_or(&self.credentials_env);
         let origin =
             |url, named_by| Origin { sender: NAME.id(), url, variables: vec![variable.clone()], named_by };
         let exchange = connect::account(self, env).ok().map(|loaded| {
             let named_by = NamedBy {
-                key: "sources.altcloud.credentials_env",
+                key: match self.credentials_json_env {
+                    Some(_) => "sources.altcloud.credentials_json_env",
+                    None => "sources.altcloud.credentials_env",
+                },
                 file: format!("the credentials file in {variable}"),
                 own: &service_account::OWN_HOSTS,
             };

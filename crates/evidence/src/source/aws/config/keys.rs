@@ -2,7 +2,7 @@
 
 use super::SERVED;
 use crate::config::shared::{self, TIMEOUT_SECONDS};
-use crate::source::aws::names::NAME;
+use crate::source::aws::names::{NAME, is_account};
 use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, LINE, Section, Shape, URL};
 use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
@@ -12,10 +12,19 @@ keys! {
     /// The key of this source.
     pub(crate) KEY = optional_section(NAME.id(), &SECTION)
         also &["aws", "amazon"];
-    pub(super) MODE = required("mode", Shape::Text(Format::Choice(&["env", "assume_role"])),
-        "How the tool authenticates: with the credentials in the variables, or with a role that they can \
-         assume.")
+    pub(super) MODE = required("mode", Shape::Text(Format::Choice(&[
+            "env", "assume_role", "default", "command", "web_identity", "container", "instance",
+        ])),
+        "How the tool authenticates: with the credentials in the variables, with a role that they can assume, \
+         or with credentials of a program, of an identity provider's token, of a container or of an instance; \
+         `default` takes the first that is there.")
         example "env", also &["auth", "auth_mode"];
+    pub(super) CREDENTIALS_COMMAND = optional("credentials_command",
+        Shape::List { of: Format::Line, may_be_empty: false },
+        "The program that prints credentials, and its arguments: the contract of `credential_process`.")
+        rule "with `mode: command`, and only with it; runs without a shell",
+        example "[aws, configure, export-credentials, --profile, audit]",
+        also &["credential_process", "command", "process"];
     pub(super) REGION = derived("region",
         "the first of `regions`, or the environment variable `CLOUD_REGION`", LINE,
         "The region used for authentication; the only one read if `regions` is absent.")
@@ -52,15 +61,15 @@ keys! {
         rule "names of regions, each once, all of one partition", example "[eu-central-1, us-east-1]",
         also &["aws_regions"];
     pub(super) ROLE_ARN = optional("role_arn", LINE, "The role to assume.")
-        rule "the ARN of a role; with `mode: assume_role`, and only with it",
+        rule "the ARN of a role; required with `mode: assume_role`, not with `mode: env`",
         example "arn:aws:iam::123456789012:role/evidence", also &["role", "assume_role_arn"];
     pub(super) EXTERNAL_ID = optional("external_id", LINE,
         "The external id that the role's trust policy requires.")
-        rule "2 to 1224 letters, digits and `+=,.@:/_-`; only with `mode: assume_role`",
+        rule "2 to 1224 letters, digits and `+=,.@:/_-`; only with `role_arn`",
         example "acme-evidence";
     pub(super) SESSION_DURATION = integer("session_duration", 3600, 900..=43_200,
         "How long the temporary credentials of roles last, in seconds.")
-        rule "not more than each role allows; only with `mode: assume_role` or `accounts`", example "3600",
+        rule "not more than each role allows; not with `mode: env`, unless with `accounts`", example "3600",
         also &["session_duration_seconds", "duration_seconds"];
     pub(super) TRAILS = default("trails", DefaultValue::Empty("[]"),
         Shape::List { of: Format::Line, may_be_empty: true }, "The audit trails in scope; empty for all.")
@@ -70,8 +79,10 @@ keys! {
         Shape::List { of: Format::Line, may_be_empty: true }, "The log groups in scope; empty for all.")
         rule "names, or prefixes followed by `*`, each once", example "[\"/production/*\"]",
         also &["log_group", "loggroups"];
-    pub(super) ACCOUNTS = optional("accounts", Shape::Sections(&ACCOUNT),
-        "The accounts to read instead of the account of the credentials, each with a role in it.")
+    pub(super) ACCOUNTS = optional("accounts",
+        Shape::OrSection { plain: &Shape::Sections(&ACCOUNT), section: &ACCOUNTS_OF },
+        "The accounts to read instead of the account of the credentials, each with a role in it: a list, or all \
+         active accounts of the organization.")
         rule "each account once", example "[{role_arn: \"arn:aws:iam::123456789012:role/evidence\"}]",
         also &["account", "account_ids", "roles"];
     pub(super) ACCOUNT_ROLE_ARN = required(ROLE_ARN.name, LINE, "The role to assume in the account.")
@@ -92,6 +103,53 @@ keys! {
         "The log groups of this account in scope; empty for all.")
         rule LOG_GROUPS.rule, example LOG_GROUPS.example, also LOG_GROUPS.synonyms;
 }
+
+keys! {
+    pub(super) ORGANIZATION = required("organization", Shape::Section(&OF_ORGANIZATION),
+        "All active accounts of the organization that the credentials may list.")
+        also &["org"];
+    pub(super) ROLE_NAME = required("role_name", LINE, "The name of the role in every account.")
+        rule "1 to 64 letters, digits and `+=,.@_-`, or a path and such a name", example "evidence",
+        also &["role"];
+    pub(super) ORGANIZATION_EXTERNAL_ID = optional(EXTERNAL_ID.name, LINE, EXTERNAL_ID.summary)
+        rule "2 to 1224 letters, digits and `+=,.@:/_-`", example EXTERNAL_ID.example,
+        also EXTERNAL_ID.synonyms;
+    pub(super) EXCLUDED_ACCOUNTS = default("exclude", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Custom(&ACCOUNT_NUMBER), may_be_empty: true },
+        "The numbers of accounts to leave out on purpose; the population names them.")
+        rule "each once, in quotes", example "[\"123456789012\"]", also &["excludes", "ignore", "skip"];
+}
+
+/// The number of an account.
+static ACCOUNT_NUMBER: CustomFormat = CustomFormat {
+    noun: "the number of an account",
+    shown: "text",
+    hint: Some("write the 12 digits in quotes, such as `[\"123456789012\"]`"),
+    ignores_case: false,
+    check: |text| {
+        if is_account(text) {
+            return Ok(());
+        }
+        Err(Complaint::new(format!("{} is not the number of an account", quote(text)))
+            .help("write its 12 digits in quotes"))
+    },
+    pattern: "^[0-9]{12}$",
+    max_length: None,
+};
+
+/// `sources.cloud.accounts`, as a mapping
+static ACCOUNTS_OF: Section = Section::new(
+    "sources.cloud.accounts",
+    "The accounts to read, by where they are listed.",
+    &[&ORGANIZATION],
+);
+
+/// `sources.cloud.accounts.organization`
+static OF_ORGANIZATION: Section = Section::new(
+    "sources.cloud.accounts.organization",
+    "All active accounts of the organization, each read with a role of the same name.",
+    &[&ROLE_NAME, &ORGANIZATION_EXTERNAL_ID, &EXCLUDED_ACCOUNTS],
+);
 
 /// One of `sources.cloud.accounts`
 static ACCOUNT: Section = Section::new(
@@ -135,6 +193,7 @@ pub(super) static SECTION: Section = Section::new(
     "The cloud account: password policy, audit trails, retention of logs.",
     &[
         &MODE,
+        &CREDENTIALS_COMMAND,
         &REGION,
         &REGIONS,
         &ROLE_ARN,

@@ -47,7 +47,8 @@ struct Began {
 /// block the others.
 pub(crate) struct Hosts {
     first: Arc<Host>,
-    login: Arc<Login>,
+    /// What signs; nothing before the run has signed in.
+    login: Option<Arc<Login>>,
     skew: Arc<Skew>,
     began: Began,
     address: Option<url::Url>,
@@ -57,7 +58,8 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts for `config`, called with `credentials`. `home` is the region for STS.
+    /// The hosts for `config`, called with `credentials`, or without any by those who sign in otherwise. `home` is the
+    /// region for STS.
     ///
     /// # Errors
     ///
@@ -65,7 +67,7 @@ impl Hosts {
     pub(crate) fn new(
         config: &CloudConfig,
         home: &Region,
-        credentials: Credentials,
+        credentials: Option<Credentials>,
         surroundings: &RunContext,
     ) -> Result<Hosts, String> {
         let settings = ClientSettings {
@@ -78,9 +80,9 @@ impl Hosts {
         let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
         let endpoint = ServiceEndpoint::new(Service::Sts, home, address.as_ref())
             .ok_or_else(|| format!("the address of {home} is not known"))?;
-        let login = Arc::new(Login::fixed(credentials));
+        let login = credentials.map(|credentials| Arc::new(Login::fixed(credentials)));
         let dialect = Arc::new(CloudDialect {
-            login: Arc::clone(&login),
+            login: login.clone(),
             endpoint: endpoint.clone(),
             skew: Arc::clone(&skew),
         });
@@ -97,7 +99,7 @@ impl Hosts {
 
     /// The same hosts, called with other credentials.
     pub(super) fn with_login(&self, login: Login) -> Hosts {
-        let (login, account) = (Arc::new(login), Arc::default());
+        let (login, account) = (Some(Arc::new(login)), Arc::default());
         let first = Arc::new(self.sibling(&login, &account, &self.first.endpoint, &self.first.region));
         let (skew, address) = (Arc::clone(&self.skew), self.address.clone());
         Hosts { first, login, skew, began: self.began, address, account, others: Mutex::default() }
@@ -111,12 +113,12 @@ impl Hosts {
     /// A host with its own gate, whose requests count towards the total.
     fn sibling(
         &self,
-        login: &Arc<Login>,
+        login: &Option<Arc<Login>>,
         account: &Arc<OnceLock<String>>,
         endpoint: &ServiceEndpoint,
         region: &Region,
     ) -> Host {
-        let (login, endpoint, skew) = (Arc::clone(login), endpoint.clone(), Arc::clone(&self.skew));
+        let (login, endpoint, skew) = (login.clone(), endpoint.clone(), Arc::clone(&self.skew));
         let dialect = Arc::new(CloudDialect { login, endpoint: endpoint.clone(), skew });
         let client = self.first.client.sibling(dialect.clone(), dialect);
         Host { client, endpoint, region: region.clone(), account: Arc::clone(account) }

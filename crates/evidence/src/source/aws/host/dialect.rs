@@ -65,18 +65,20 @@ fn signed_with(answer: &Answer<'_>) -> Option<i64> {
 
 /// One service at one address, with its credentials.
 pub(crate) struct CloudDialect {
-    pub(crate) login: Arc<Login>,
+    /// What signs; nothing for questions that carry their proof in the body.
+    pub(crate) login: Option<Arc<Login>>,
     pub(crate) endpoint: ServiceEndpoint,
     pub(crate) skew: Arc<Skew>,
 }
 
 impl Credential for CloudDialect {
     fn ready(&self) -> BoxFuture<'_, Result<(), CallError>> {
-        self.login.ensure().boxed()
+        async { if let Some(login) = &self.login { login.ensure().await } else { Ok(()) } }.boxed()
     }
 
     fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
-        let credentials = self.login.value().ok_or("there are no credentials to sign with")?;
+        let Some(login) = &self.login else { return Ok(()) };
+        let credentials = login.value().ok_or("there are no credentials to sign with")?;
         credentials.sign(request, &self.endpoint, time(now, self.skew.seconds()))
     }
 }
@@ -132,7 +134,7 @@ mod tests {
         let endpoint =
             ServiceEndpoint::new(Service::Iam, &Region::new("eu-central-1").unwrap(), None).unwrap();
         let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
-        CloudDialect { login: Arc::new(Login::fixed(credentials)), endpoint, skew: Arc::default() }
+        CloudDialect { login: Some(Arc::new(Login::fixed(credentials))), endpoint, skew: Arc::default() }
     }
 
     fn understand(

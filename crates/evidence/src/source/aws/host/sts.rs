@@ -20,31 +20,42 @@ use evidence_http::{Answered, Call, CallError, ParseError, Subject};
 use evidence_rules::field::Field;
 
 /// The session name of the role in the provider's own logs.
-const SESSION_NAME: &str = "evidence";
+pub(crate) const SESSION_NAME: &str = "evidence";
 
 /// The provider's own limit for an ARN, in bytes.
 const MAXIMUM_ARN: usize = 2_048;
 
-pub(crate) static ASSUME_ROLE: Action<RoleLogin> = Action {
+pub(crate) static ASSUME_ROLE: Action<RoleLogin> = Action { service: Service::Sts, call: ASSUME_ROLE_CALL };
+
+pub(crate) static ASSUME_ROLE_WITH_WEB_IDENTITY: Action<RoleLogin> = Action {
     service: Service::Sts,
     call: Call {
-        name: "sts:AssumeRole",
-        purpose: "temporary credentials of the role",
-        times: "once with `mode: assume_role`, and once per entry of `accounts`; again before they expire",
-        kind: Some("AssumeRole"),
-        media_type: Protocol::FORM,
-        limit: SMALL_LIMIT,
-        parse: RoleLogin::parse,
-        subject: Some(Subject {
-            // Asked about: the ARN of the role.
-            fields: "`AssumedRoleUser.Arn`: the account",
-            other: |login, about| {
-                let (assumed, role) = (Arn::new(login.arn.as_deref()?)?, Arn::new(about.subject)?);
-                differs(assumed.account == role.account, assumed.account, role.account)
-            },
-        }),
-        keep: None,
+        name: "sts:AssumeRoleWithWebIdentity",
+        purpose: "with `mode: web_identity`: temporary credentials of the role, for a token of an identity provider",
+        times: "once, and again before they expire",
+        kind: Some("AssumeRoleWithWebIdentity"),
+        parse: RoleLogin::parse_web_identity,
+        ..ASSUME_ROLE_CALL
     },
+};
+
+const ASSUME_ROLE_CALL: Call<RoleLogin> = Call {
+    name: "sts:AssumeRole",
+    purpose: "temporary credentials of the role",
+    times: "once with a role, and once per entry of `accounts`; again before they expire",
+    kind: Some("AssumeRole"),
+    media_type: Protocol::FORM,
+    limit: SMALL_LIMIT,
+    parse: RoleLogin::parse,
+    subject: Some(Subject {
+        // Asked about: the ARN of the role.
+        fields: "`AssumedRoleUser.Arn`: the account",
+        other: |login, about| {
+            let (assumed, role) = (Arn::new(login.arn.as_deref()?)?, Arn::new(about.subject)?);
+            differs(assumed.account == role.account, assumed.account, role.account)
+        },
+    }),
+    keep: None,
 };
 
 pub(crate) static GET_CALLER_IDENTITY: Action<Caller> = Action {
@@ -105,7 +116,15 @@ pub(crate) struct RoleLogin {
 impl RoleLogin {
     pub(crate) fn parse(bytes: &[u8]) -> Result<RoleLogin, ParseError> {
         let root = xml::root(bytes, "AssumeRoleResponse")?;
-        let result = required(&root, "AssumeRoleResult")?;
+        RoleLogin::of(required(&root, "AssumeRoleResult")?)
+    }
+
+    fn parse_web_identity(bytes: &[u8]) -> Result<RoleLogin, ParseError> {
+        let root = xml::root(bytes, "AssumeRoleWithWebIdentityResponse")?;
+        RoleLogin::of(required(&root, "AssumeRoleWithWebIdentityResult")?)
+    }
+
+    fn of(result: &Element) -> Result<RoleLogin, ParseError> {
         let credentials = required(result, "Credentials")?;
         let arn = match result.child("AssumedRoleUser")? {
             Some(user) => user.child("Arn")?.and_then(Element::text).map(str::to_string),
@@ -136,6 +155,22 @@ async fn assume_role(sts: &Host, role: &AssumedRole) -> Result<Credentials, Call
     ];
     question.extend(role.external_id.as_deref().map(|id| ("ExternalId", Value::from(id))));
     Ok(sts.ask(&ASSUME_ROLE, &question, Some(&role.arn)).await?.value.credentials)
+}
+
+/// The credentials of a role, for a token of an identity provider. The request is not signed: the token is the proof.
+pub(crate) async fn assume_by_token(
+    sts: &Host,
+    role: &AssumedRole,
+    session: &str,
+    token: &str,
+) -> Result<Credentials, CallError> {
+    let question = [
+        ("RoleArn", Value::from(role.arn.as_str())),
+        ("RoleSessionName", Value::from(session)),
+        ("DurationSeconds", Value::from(role.duration)),
+        ("WebIdentityToken", Value::from(token)),
+    ];
+    Ok(sts.ask(&ASSUME_ROLE_WITH_WEB_IDENTITY, &question, Some(&role.arn)).await?.value.credentials)
 }
 
 /// The same hosts, called with the role's temporary credentials, which are renewed before they expire.

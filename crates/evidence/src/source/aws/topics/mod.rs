@@ -13,7 +13,7 @@ mod regions;
 use self::audit_trails::{listing, selectors, status};
 use super::accounts;
 use super::config::CloudConfig;
-use super::host::sts;
+use super::host::{metadata, sts};
 use super::topic::Topic;
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
@@ -34,6 +34,10 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(password_policy::GET_ACCOUNT_SUMMARY.call, password_policy::summary_offline),
     endpoint!(regions::DESCRIBE_REGIONS.call, nothing),
     endpoint!(accounts::LIST_ACCOUNTS.call, nothing),
+    endpoint!(sts::ASSUME_ROLE_WITH_WEB_IDENTITY.call, nothing),
+    endpoint!(metadata::SESSION, nothing),
+    endpoint!(metadata::ROLE, nothing),
+    endpoint!(metadata::CREDENTIALS, nothing),
 ];
 
 /// An answer without anything to judge.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{EXCLUDED, Population, excluded_nothing, extent, in_words, is_incomplete, undiscovered, unread};
+use super::{Population, excluded_nothing, extent, in_words, is_incomplete, undiscovered, unread};
 use crate::observation::{Failed, Seen};
-use crate::source::github::exclusion::Exclusion;
+use crate::source::github::exclusion::Selection;
 use crate::source::github::host::{Host, refusal};
 use crate::source::github::names::{self, MEMBER};
 use crate::source::github::repositories::{self, RepositoryListing};
@@ -23,10 +23,10 @@ use evidence_text::saturating_u64;
 /// The result of the pages so far.
 pub(super) struct Discovery<'a> {
     host: &'a Host,
-    exclusion: Exclusion<'a>,
+    selection: Selection<'a>,
     ids: HashSet<u64>,
     names: Names,
-    repositories: Vec<ScopedRepository>,
+    repositories: Arc<Vec<ScopedRepository>>,
     members: Vec<Member>,
     found: Vec<CollectionItem>,
     discovered: u64,
@@ -42,10 +42,10 @@ impl<'a> Discovery<'a> {
     pub(super) fn new(host: &'a Host) -> Discovery<'a> {
         Discovery {
             host,
-            exclusion: Exclusion::new(&host.config.exclude),
+            selection: Selection::new(&host.config),
             ids: HashSet::new(),
             names: Names::default(),
-            repositories: Vec::new(),
+            repositories: Arc::default(),
             members: Vec::new(),
             found: Vec::new(),
             discovered: 0,
@@ -74,7 +74,7 @@ impl<'a> Discovery<'a> {
                 return;
             }
             Ok(scoped) => {
-                let excluded = self.exclusion.excludes(scoped.target().name);
+                let left_out = self.selection.leaves_out(scoped.target().name, &repository);
                 self.members.push(Member {
                     id: repository.id.map(|id| id.to_string()),
                     archived: repository.archived,
@@ -83,11 +83,11 @@ impl<'a> Discovery<'a> {
                         .filter(|name| names::is_branch(name))
                         .map(|name| self.names.shared(&name)),
                     visibility: repository.visibility.map(|name| self.names.shared(&name)),
-                    out_of_scope: excluded.then_some(EXCLUDED),
+                    out_of_scope: left_out,
                     ..Member::new(MEMBER, Arc::clone(&scoped.subject))
                 });
-                if !excluded {
-                    self.repositories.push(scoped);
+                if left_out.is_none() {
+                    Arc::make_mut(&mut self.repositories).push(scoped);
                 }
             }
             Err(problem) => undiscovered(self.host, &mut self.found, &problem),
@@ -101,6 +101,16 @@ impl<'a> Discovery<'a> {
         let full_name = repositories::full_name(&self.host.config.org, repository);
         let name = full_name.as_deref().and_then(|full_name| full_name.split_once('/'));
         name.is_some_and(|(_, name)| self.names.repositories.contains(&name.to_ascii_lowercase()))
+    }
+
+    /// Sorts the repositories, after every readable page was added.
+    pub(super) fn sort(&mut self) {
+        Arc::make_mut(&mut self.repositories).sort_by(|a, b| a.target().name.cmp(b.target().name));
+    }
+
+    /// The repositories in scope.
+    pub(super) fn repositories(&self) -> Arc<Vec<ScopedRepository>> {
+        Arc::clone(&self.repositories)
     }
 
     /// How many repositories the pages list.
@@ -118,15 +128,13 @@ impl<'a> Discovery<'a> {
         if same_public && self.discovered == total { Compared::Agrees } else { Compared::Differs }
     }
 
-    /// The population, after every readable page was added.
+    /// The population, after every readable page was added and sorted.
     pub(super) fn end(self, listing: &RepositoryListing, counts: &RepositoryCounts) -> Population {
         let compared = self.compared(counts);
-        let Discovery {
-            host, exclusion, mut repositories, mut members, mut found, discovered, repeated, ..
-        } = self;
-        repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
+        let Discovery { host, selection, repositories, mut members, mut found, discovered, repeated, .. } =
+            self;
         members.sort_by(|a, b| a.name.cmp(&b.name));
-        found.extend(excluded_nothing(host, &exclusion));
+        found.extend(excluded_nothing(host, &selection.exclusion));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
                 CallError::Refused(refused) => refusal::refused_failure("refused", refused),
@@ -137,7 +145,7 @@ impl<'a> Discovery<'a> {
         }
         let failed = !listing.problems.is_empty();
         let unnamed = found.iter().any(CollectionItem::is_inspection);
-        let chosen = repositories.len() < members.len();
+        let chosen = host.config.include.is_some() || repositories.len() < members.len();
         let scope = match compared {
             _ if unnamed || listing.partial => Scope::Partial,
             Compared::Differs => Scope::Partial,

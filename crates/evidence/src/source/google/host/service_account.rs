@@ -147,6 +147,26 @@ pub(crate) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
     Ok(Loaded { account, warning })
 }
 
+/// Loads the account from the content of the file, the value of `variable`.
+pub(crate) fn from_content(variable: &str, content: Option<&str>) -> Result<Loaded, ServiceAccountError> {
+    let Some(content) = content else {
+        return Err(ServiceAccountError {
+            message: format!(
+                "the environment variable {variable} is not set: it must hold the content of the service account's \
+                 credentials file"
+            ),
+            help: vec![format!(
+                "export {variable}=\"$(cat credentials.json)\", or write `export {variable}_FILE=PATH`"
+            )],
+        });
+    };
+    let account = parse(content.as_bytes()).map_err(|trouble| ServiceAccountError {
+        message: format!("the content of {variable} {}", trouble.message),
+        help: trouble.help,
+    })?;
+    Ok(Loaded { account, warning: None })
+}
+
 /// Whether the value may be a path: not JSON, PEM or a base64 file.
 fn can_be_path(value: &str) -> bool {
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte);

@@ -221,3 +221,21 @@ fn the_key_is_found_however_it_is_written() {
     }
     assert!(screen.check(b"reader@evidence.example 112233445566778899001").is_empty());
 }
+
+#[test]
+fn the_content_of_a_variable_is_read_like_the_file() {
+    let content = file().to_string();
+    let loaded = from_content("ACME_JSON", Some(&content)).unwrap();
+    assert_eq!((loaded.account.email.as_str(), loaded.warning), ("reader@evidence.example", None));
+    let missing = from_content("ACME_JSON", None).unwrap_err();
+    assert!(
+        missing.message.starts_with("the environment variable ACME_JSON is not set"),
+        "{}",
+        missing.message
+    );
+    for content in ["/srv/evidence/credentials.json", KEY, "{}"] {
+        let wrong = from_content("ACME_JSON", Some(content)).unwrap_err();
+        assert!(wrong.message.starts_with("the content of ACME_JSON "), "{}", wrong.message);
+        assert!(!format!("{wrong:?}").contains("/srv"), "{wrong:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! The bundles of a period: of one subject under one framework.
+
+use futures_util::TryStreamExt as _;
+
+use super::bundles::{BundleRow, COLUMNS, read};
+use super::columns::text;
+use super::database::Store;
+use crate::error::Error;
+use crate::id::OrganizationId;
+use crate::time::Time;
+
+/// The most subjects and frameworks that are listed.
+const SERIES: i64 = 100;
+
+/// Which bundles a period is about: a subject, whose ASCII case does not count, and a framework.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SeriesName {
+    /// The subject.
+    pub subject: String,
+    /// The framework.
+    pub framework: String,
+}
+
+impl Store {
+    /// The subjects and frameworks of an organization's bundles, by name.
+    pub(crate) async fn series(&self, organization: &OrganizationId) -> Result<Vec<SeriesName>, Error> {
+        let rows = sqlx::query(
+            "SELECT DISTINCT subject, framework FROM bundles WHERE organization_id = $1 \
+             ORDER BY subject, framework LIMIT $2",
+        )
+        .bind(organization.as_str())
+        .bind(SERIES)
+        .fetch_all(&self.pool)
+        .await?;
+        let name = |row| {
+            Ok::<_, Error>(SeriesName { subject: text(row, "subject")?, framework: text(row, "framework")? })
+        };
+        rows.iter().map(name).collect()
+    }
+
+    /// The newest bundle that was collected before this time.
+    pub(crate) async fn newest_of(
+        &self,
+        organization: &OrganizationId,
+        name: Option<&SeriesName>,
+        before: Time,
+    ) -> Result<Option<BundleRow>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND collected_at < $2 AND \
+             ($3 = 0 OR (lower(subject) = $4 AND framework = $5)) \
+             ORDER BY collected_at DESC, id DESC LIMIT 1"
+        );
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(organization.as_str())
+            .bind(before.0)
+            .bind(i64::from(name.is_some()))
+            .bind(name.map(|name| name.subject.to_ascii_lowercase()).unwrap_or_default())
+            .bind(name.map(|name| name.framework.clone()).unwrap_or_default());
+        query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
+    }
+
+    /// The bundles that were collected from one time until before another, the oldest first. Passes each to `take`, so
+    /// that only its results are in memory.
+    pub(crate) async fn bundles_between<T>(
+        &self,
+        organization: &OrganizationId,
+        name: &SeriesName,
+        (from, until): (Time, Time),
+        limit: i64,
+        take: impl Fn(BundleRow) -> T,
+    ) -> Result<Vec<T>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND collected_at >= $2 AND \
+             collected_at < $3 AND lower(subject) = $4 AND framework = $5 \
+             ORDER BY collected_at, id LIMIT $6"
+        );
+        let mut rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(organization.as_str())
+            .bind(from.0)
+            .bind(until.0)
+            .bind(name.subject.to_ascii_lowercase())
+            .bind(&name.framework)
+            .bind(limit)
+            .fetch(&self.pool);
+        let mut taken = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            taken.push(take(read(&row)?));
+        }
+        Ok(taken)
+    }
+}
