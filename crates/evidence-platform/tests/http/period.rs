@@ -91,7 +91,7 @@ fn ten_days() -> Vec<Vec<u8>> {
 /// The same bundles, folded by the code of the command line.
 fn folded(all: &[Vec<u8>], from: &str, to: &str) -> Value {
     let mut trust = TrustRoot::new();
-    trust.add_fingerprint(&bundles::key().public_key().id().to_string()).unwrap();
+    trust.add_fingerprint(&bundles::key().public_key().key_id().to_string()).unwrap();
     let mut series = Series::default();
     for bytes in all {
         let read = evidence_view::read(
