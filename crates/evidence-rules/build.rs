@@ -16,7 +16,8 @@ const FOLDER: &str = "frameworks";
 struct Framework {
     id: String,
     name: String,
-    /// What each criterion is about.
+    /// What each criterion is about. Without it, the controls are the criteria.
+    #[serde(default)]
     criteria: BTreeMap<String, String>,
     controls: Vec<Control>,
 }
@@ -27,7 +28,9 @@ struct Control {
     id: String,
     title: String,
     /// The question that it answers.
+    #[serde(default)]
     about: String,
+    #[serde(default)]
     rules: Vec<Mapping>,
 }
 
@@ -41,23 +44,29 @@ struct Mapping {
     /// Where others file it too.
     #[serde(default)]
     also: String,
+    /// Whether it runs only if the configuration includes it.
+    #[serde(default)]
+    opt_in: bool,
 }
 
 impl Framework {
     /// The framework as a value of the program's own type.
     fn written(&self) -> Result<String, std::fmt::Error> {
         let Framework { id, name, criteria, controls } = self;
-        let criteria: Vec<_> = criteria.iter().collect();
+        let criteria: Vec<_> = match criteria.is_empty() {
+            true => controls.iter().map(|control| (&control.id, &control.title)).collect(),
+            false => criteria.iter().collect(),
+        };
         let mut text =
             format!("&Framework {{ id: {id:?}, name: {name:?}, criteria: &{criteria:?}, controls: &[");
         for Control { id, title, about, rules } in controls {
             write!(text, "Control {{ id: {id:?}, title: {title:?}, about: {about:?}, rules: &[")?;
-            for Mapping { rule, criteria, why, also } in rules {
+            for Mapping { rule, criteria, why, also, opt_in } in rules {
                 // The static of a rule has the name of its code.
                 let name = rule.replace('-', "_").to_uppercase();
                 write!(
                     text,
-                    "Mapping {{ rule: &named::{name}, criteria: &{criteria:?}, why: {why:?}, also: {also:?} }},"
+                    "Mapping {{ rule: &named::{name}, criteria: &{criteria:?}, why: {why:?}, also: {also:?}, opt_in: {opt_in} }},"
                 )?;
             }
             text.push_str("] },");

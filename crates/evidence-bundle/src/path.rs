@@ -37,6 +37,8 @@ pub const README: &str = "derived/README.txt";
 pub const ARTIFACTS_CSV: &str = "derived/artifacts.csv";
 /// The checks as a table.
 pub const CHECKS_CSV: &str = "derived/checks.csv";
+/// The table of criteria, of a framework whose controls are the criteria.
+pub const CRITERIA_CSV: &str = "derived/criteria.csv";
 /// Every event of the account logs, as a table for spreadsheets.
 pub const EVENTS_CSV: &str = "derived/events.csv";
 /// Every observation with its requests, as a table for spreadsheets.

@@ -32,12 +32,15 @@ use shared::Shared;
 pub const VIEWS: [&str; 7] =
     [README, ARTIFACTS_CSV, CHECKS_CSV, EVENTS_CSV, OBSERVATIONS_CSV, POPULATION_CSV, REPORT];
 
+/// The auditor's file of bundles that name criteria without evidence.
+pub use evidence_bundle::path::CRITERIA_CSV;
+
 /// Whether the file with this path is one of the auditor's files.
 pub fn is_view(path: &str) -> bool {
-    VIEWS.contains(&path)
+    VIEWS.contains(&path) || path == CRITERIA_CSV
 }
 
-/// Writes the auditor's file with this path, one of [`VIEWS`]. Whoever writes several of them uses [`Views`].
+/// Writes the auditor's file with this path, one of [`VIEWS`] or [`CRITERIA_CSV`]. Whoever writes several of them uses [`Views`].
 ///
 /// # Errors
 /// Fails if a document cannot be read or `out` cannot be written, with [`io::ErrorKind::InvalidData`] and [`Unknown`]
@@ -51,7 +54,7 @@ pub fn write(path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::
 pub struct Views(Shared);
 
 impl Views {
-    /// Writes the file with this path, one of [`VIEWS`]. The documents must be the same each time.
+    /// Writes the file with this path, one of [`VIEWS`] or [`CRITERIA_CSV`]. The documents must be the same each time.
     ///
     /// # Errors
     /// Fails like [`write`].
@@ -61,6 +64,7 @@ impl Views {
             README => readme::write(documents, shared, out),
             ARTIFACTS_CSV => table::artifacts(documents, shared, out),
             CHECKS_CSV => table::checks(documents, shared, out),
+            CRITERIA_CSV => table::criteria(documents, shared, out),
             EVENTS_CSV => table::events(documents, shared, out),
             OBSERVATIONS_CSV => table::observations(documents, shared, out),
             POPULATION_CSV => table::population(documents, shared, out),

@@ -9,7 +9,7 @@ use evidence_view::{sanitized, scope, waivers};
 use serde::de::IgnoredAny;
 
 use crate::documents::{self, Documents, whole};
-use crate::origin::{PROJECT, purpose};
+use crate::origin::{CRITERIA, PROJECT, listed, purpose};
 use crate::shared::Shared;
 use crate::template;
 
@@ -38,6 +38,12 @@ struct Readme {
     complete: bool,
     /// How many failures have a waiver, if the bundle has waivers.
     accepted: Option<String>,
+    /// Whether the controls are the tool's own, and not the criteria of the framework.
+    own_identifiers: bool,
+    /// The criteria without automated evidence; empty if there are none.
+    without_evidence: String,
+    /// The rules that the configuration leaves out; empty if there are none.
+    left_out: String,
 }
 
 /// What a rule reads, judges and does not check.
@@ -69,6 +75,9 @@ pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dy
         purpose: wrapped(&purpose(&manifest.framework), 0),
         project: PROJECT,
         rules: scope.rules.iter().map(RuleSheet::new).collect(),
+        own_identifiers: scope.framework != CRITERIA,
+        without_evidence: wrapped(&listed(&scope.criteria_without_evidence), 2),
+        left_out: wrapped(&listed(&scope.rules_excluded), 2),
         scopes: population.sources.iter().map(|source| wrapped(&scope::sentence(source), VALUE)).collect(),
         organization: folded(&manifest.organization, VALUE),
         bundle_id: folded(&manifest.bundle_id, VALUE),

@@ -1,6 +1,7 @@
 //! The tables for spreadsheets. Every row names its organization and bundle, so that a copied row keeps its origin.
 
 mod begin;
+mod criteria;
 mod events;
 mod observations;
 
@@ -17,6 +18,7 @@ use crate::documents::{Documents, rows, unknown, waivers};
 use crate::requests::{self, Requests};
 use crate::shared::{Logs, Shared};
 
+pub(crate) use self::criteria::criteria;
 pub(crate) use self::events::events;
 pub(crate) use self::observations::observations;
 

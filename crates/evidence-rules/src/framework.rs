@@ -28,9 +28,9 @@ pub struct Control {
     pub id: &'static str,
     /// What the control is about, in the specification's words.
     pub title: &'static str,
-    /// The question that it answers, in our words.
+    /// The question that it answers, in our words; may be empty.
     pub about: &'static str,
-    /// The rules that the control uses.
+    /// The rules that the control uses; none if it has no automated evidence.
     pub rules: &'static [Mapping],
 }
 
@@ -45,6 +45,8 @@ pub struct Mapping {
     pub why: &'static str,
     /// Where others file it too; may be empty.
     pub also: &'static str,
+    /// Whether it runs only if the configuration includes it.
+    pub opt_in: bool,
 }
 
 impl PartialEq for Control {
@@ -60,6 +62,34 @@ impl Framework {
     /// The framework with this name, if the tool supports it.
     pub fn from_id(id: &str) -> Option<&'static Framework> {
         ALL.iter().copied().find(|framework| framework.id == id)
+    }
+
+    /// The control with this identifier, if the framework has it.
+    pub fn control(&self, id: &str) -> Option<&'static Control> {
+        self.controls.iter().find(|control| control.id == id)
+    }
+
+    /// The controls that have rules.
+    pub fn with_rules(&self) -> impl Iterator<Item = &'static Control> {
+        self.controls.iter().filter(|control| !control.rules.is_empty())
+    }
+
+    /// Its entry for `rule`, if it uses the rule.
+    pub fn mapping_of(&self, rule: &Rule) -> Option<&'static Mapping> {
+        self.controls.iter().flat_map(|control| control.rules).find(|mapping| mapping.rule == rule)
+    }
+
+    /// The criteria under which no rule in `applied` has evidence, if the controls are the framework's own criteria;
+    /// otherwise none.
+    pub fn without_evidence(&self, applied: &[&Rule]) -> Vec<&'static str> {
+        let filed: Vec<&str> = applied
+            .iter()
+            .filter_map(|rule| self.mapping_of(rule))
+            .flat_map(|mapping| mapping.criteria.iter().copied())
+            .collect();
+        let own = self.criteria.iter().all(|(id, _)| self.control(id).is_some());
+        let controls = self.controls.iter().map(|control| control.id);
+        controls.filter(|id| own && !filed.contains(id)).collect()
     }
 
     /// The control that uses `rule`.
@@ -87,16 +117,6 @@ impl Mapping {
     }
 }
 
-/// Every control of every framework.
-pub fn controls() -> impl Iterator<Item = &'static Control> {
-    ALL.iter().flat_map(|framework| framework.controls)
-}
-
-/// The control with this identifier, if the tool knows it.
-pub fn control(id: &str) -> Option<&'static Control> {
-    controls().find(|control| control.id == id)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -104,15 +124,56 @@ mod tests {
     use super::*;
     use crate::rules;
 
+    /// The first framework has the rules of the specification and no others; the second has every rule.
     #[test]
-    fn every_rule_counts_for_exactly_one_control_of_each_framework() {
+    fn every_rule_counts_for_at_most_one_control_of_each_framework() {
         for framework in ALL {
             for rule in rules() {
                 let controls = framework.controls.iter().filter(|control| control.uses(rule));
-                assert_eq!(controls.count(), 1, "{} {}", framework.id, rule.code);
-                assert!(framework.control_of(rule).is_some());
+                let count = controls.count();
+                assert!(count <= 1, "{} {}", framework.id, rule.code);
+                assert_eq!(count == 1, framework.control_of(rule).is_some());
+                assert_eq!(count == 1, framework.mapping_of(rule).is_some());
+                assert!(count == 1 || framework.id == "soc2_type1", "{} {}", framework.id, rule.code);
             }
         }
+        let first = Framework::from_id("soc2_type1").unwrap();
+        let codes: Vec<&str> = first
+            .controls
+            .iter()
+            .flat_map(|control| control.rules)
+            .map(|mapping| mapping.rule.code)
+            .collect();
+        let specified = [
+            "two-factor-required",
+            "password-policy",
+            "two-step-verification",
+            "codeowners-default-rule",
+            "administrators",
+            "user-lifecycle-log",
+            "branch-protection",
+            "audit-trail",
+            "log-retention",
+        ];
+        assert_eq!(codes, specified);
+    }
+
+    /// Each criterion is a control, and a rule counts under the first criterion that it names.
+    #[test]
+    fn the_criteria_are_the_controls_of_the_second_framework() {
+        let criteria = Framework::from_id("tsc_2017").unwrap();
+        assert_eq!(criteria.controls.len(), 61);
+        for control in criteria.controls {
+            assert!(criteria.criteria.iter().any(|(id, about)| *id == control.id && *about == control.title));
+            for mapping in control.rules {
+                assert_eq!(mapping.criteria.first(), Some(&control.id), "{}", mapping.rule.code);
+            }
+        }
+        let all: Vec<&Rule> = rules().collect();
+        let without = criteria.without_evidence(&all);
+        assert!(without.contains(&"CC1.1") && !without.contains(&"CC6.1"), "{without:?}");
+        assert_eq!(criteria.without_evidence(&[]).len(), 61);
+        assert!(Framework::from_id("soc2_type1").unwrap().without_evidence(&[]).is_empty());
     }
 
     #[test]
@@ -133,12 +194,14 @@ mod tests {
 
     #[test]
     fn identifiers_are_unique_and_every_mapping_names_criteria() {
-        let ids: BTreeSet<_> = controls().map(|control| control.id).collect();
-        assert_eq!(ids.len(), controls().count());
-        assert!(ids.iter().all(|id| control(id).is_some_and(|control| control.id == *id)));
-        assert!(control("CC0.0").is_none());
-        for mapping in controls().flat_map(|control| control.rules) {
-            assert!(!mapping.criteria.is_empty(), "{}", mapping.rule.code);
+        for framework in ALL {
+            let ids: BTreeSet<_> = framework.controls.iter().map(|control| control.id).collect();
+            assert_eq!(ids.len(), framework.controls.len());
+            assert!(ids.iter().all(|id| framework.control(id).is_some_and(|control| control.id == *id)));
+            assert!(framework.control("CC0.0").is_none());
+            for mapping in framework.controls.iter().flat_map(|control| control.rules) {
+                assert!(!mapping.criteria.is_empty(), "{}", mapping.rule.code);
+            }
         }
     }
 }

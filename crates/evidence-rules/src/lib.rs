@@ -2,6 +2,7 @@
 //!
 //! Everything here is a pure function of facts: no clock, no network, no file. So whoever has a bundle can judge again.
 
+pub mod age;
 pub mod altcloud;
 pub mod cloud;
 pub mod codehost;
@@ -10,6 +11,7 @@ pub mod framework;
 pub mod inspection;
 pub mod repeat;
 pub mod rule;
+mod several;
 pub mod shape;
 mod source_rules;
 

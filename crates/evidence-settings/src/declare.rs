@@ -179,21 +179,22 @@ pub enum Format {
     Line,
 }
 
-/// The words that a key takes, out of those that are valid elsewhere in the file.
+/// The words that a key takes, out of those that are valid elsewhere in the file. The functions receive the
+/// [context](super::decode::Decoder::context) of the file, which is empty for the schema and the reference.
 #[derive(Debug)]
 pub struct Vocabulary {
     /// The noun for one word, such as `control`.
     pub noun: &'static str,
     /// Lists every known word.
-    pub known: fn() -> Vec<&'static str>,
+    pub known: fn(&str) -> Vec<&'static str>,
     /// Lists the words that this key takes.
-    pub taken: fn() -> Vec<&'static str>,
+    pub taken: fn(&str) -> Vec<&'static str>,
     /// The refusal of the other words, such as `this source cannot serve`.
     pub refusal: &'static str,
     /// The introduction of the valid words, such as `it can serve`.
     pub offer: &'static str,
-    /// Advice for a word that is none of these but has a meaning elsewhere.
-    pub elsewhere: fn(&str) -> Option<String>,
+    /// Advice for a word, after the context, that is none of these but has a meaning elsewhere.
+    pub elsewhere: fn(&str, &str) -> Option<String>,
 }
 
 /// A text format that the program defines.

@@ -33,6 +33,8 @@ pub struct Decoder<'run, 'text> {
     pub directory: &'run Path,
     /// The time that dates in the file are compared with, in seconds since 1970.
     pub now: i64,
+    /// The word of the file that decides which words other keys take; empty until the program has read it.
+    pub context: &'static str,
 }
 
 /// A value and its place.

@@ -65,7 +65,8 @@ impl Document {
         let mut problems = Problems::new(text);
         let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
         let directory = path.parent().unwrap_or(Path::new(""));
-        let mut decoder = Decoder { problems, variables, guard, document: self, directory, now: 0 };
+        let mut decoder =
+            Decoder { problems, variables, guard, document: self, directory, now: 0, context: "" };
         let decoded = root.and_then(|root| decode(&mut decoder, &root));
         let problems = decoder.problems;
         match decoded {

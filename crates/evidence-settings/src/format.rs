@@ -23,6 +23,11 @@ pub const MAX_TAG_VALUE: usize = 256;
 /// # Errors
 /// Returns a description of what is wrong.
 pub fn check(format: Format, text: &str) -> Result<(), Complaint> {
+    check_in(format, text, "")
+}
+
+/// Checks a text of a file with this context.
+pub(crate) fn check_in(format: Format, text: &str, context: &str) -> Result<(), Complaint> {
     if let Format::Variable = format {
         return variable(text);
     }
@@ -43,7 +48,7 @@ pub fn check(format: Format, text: &str) -> Result<(), Complaint> {
     }
     match format {
         Format::Choice(choices) => choice(choices, text),
-        Format::Word(vocabulary) => word(vocabulary, text),
+        Format::Word(vocabulary) => word(vocabulary, text, context),
         Format::Url => url(text).map(|_| ()),
         Format::Custom(custom) => (custom.check)(text),
         Format::Variable | Format::Path | Format::Line => Ok(()),
@@ -67,8 +72,11 @@ pub fn noun(format: Format) -> String {
 pub fn hint(format: Format) -> Option<String> {
     match format {
         Format::Choice(choices) => Some(format!("supported: {}", suggest::alternatives(choices))),
+        Format::Word(vocabulary) if (vocabulary.taken)("").len() > LISTED => {
+            Some(format!("write the name of the {} as text", vocabulary.noun))
+        }
         Format::Word(vocabulary) => {
-            Some(format!("the {}s are {}", vocabulary.noun, suggest::list(&(vocabulary.taken)())))
+            Some(format!("the {}s are {}", vocabulary.noun, suggest::list(&(vocabulary.taken)(""))))
         }
         Format::Custom(custom) => custom.hint.map(str::to_owned),
         Format::Url => Some("write it in full, for example `https://host.example/api`".to_owned()),
@@ -97,21 +105,25 @@ fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
     })
 }
 
-fn word(vocabulary: &Vocabulary, text: &str) -> Result<(), Complaint> {
+/// The most words that help lists beside the one that was probably meant.
+const LISTED: usize = 12;
+
+fn word(vocabulary: &Vocabulary, text: &str, context: &str) -> Result<(), Complaint> {
     let Vocabulary { noun, known, taken, refusal, offer, elsewhere } = vocabulary;
-    let taken = taken();
+    let taken = taken(context);
     if taken.contains(&text) {
         return Ok(());
     }
     let listed = suggest::list(&taken);
-    if known().contains(&text) {
+    if known(context).contains(&text) {
         return Err(Complaint::new(format!("{refusal} {}", quote(text))).help(format!("{offer} {listed}")));
     }
     let complaint = Complaint::new(format!("there is no {noun} {}", quote(text)));
-    if let Some(help) = elsewhere(text) {
+    if let Some(help) = elsewhere(context, text) {
         return Err(complaint.help(help));
     }
     Err(match suggest::nearest(text, taken.iter().copied()) {
+        Some(near) if taken.len() > LISTED => complaint.help(format!("did you mean `{near}`?")),
         Some(near) => complaint.help(format!("did you mean `{near}`? the {noun}s are {listed}")),
         None => complaint.help(format!("the {noun}s are {listed}")),
     })

@@ -59,10 +59,16 @@ fn of_shape(shape: &Shape) -> String {
     }
 }
 
+/// The longest vocabulary that a table lists.
+const MOST_WORDS: usize = 12;
+
 fn of_format(format: Format) -> String {
     match format {
         Format::Choice(choices) => suggest::alternatives(choices),
-        Format::Word(vocabulary) => suggest::alternatives(&(vocabulary.taken)()),
+        Format::Word(vocabulary) => match (vocabulary.taken)("").as_slice() {
+            words if words.len() <= MOST_WORDS => suggest::alternatives(words),
+            _ => format!("a {}", vocabulary.noun),
+        },
         Format::Variable => "variable name".to_owned(),
         Format::Path => "path".to_owned(),
         Format::Url => "URL".to_owned(),

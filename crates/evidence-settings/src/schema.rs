@@ -131,7 +131,7 @@ fn list_of(format: Format) -> Map<String, Value> {
 fn of_format(format: Format) -> Map<String, Value> {
     object(match format {
         Format::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Format::Word(vocabulary) => json!({ "type": "string", "enum": (vocabulary.taken)() }),
+        Format::Word(vocabulary) => json!({ "type": "string", "enum": (vocabulary.taken)("") }),
         Format::Variable => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
         Format::Url => json!({
             "type": "string",

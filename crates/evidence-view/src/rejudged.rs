@@ -41,7 +41,7 @@ pub struct Again {
 
 impl Again {
     /// Files the judgements under the controls of a framework, and compares them with the signed results. Of the bundle's
-    /// own framework, only the controls that the bundle names count.
+    /// own framework, only the controls that the bundle names count; of any, no rule that the configuration left out.
     pub fn of(
         bundle: &VerifiedBundle,
         signed: &Side,
@@ -51,9 +51,14 @@ impl Again {
         let is_own = framework.id == bundle.framework;
         let named = |control: &&Control| bundle.controls.iter().any(|id| id == control.id);
         let controls = framework.controls.iter().filter(|control| !is_own || named(control));
+        let left_out: Vec<&str> =
+            signed.scope.iter().flat_map(|scope| &scope.rules_excluded).map(String::as_str).collect();
         let (mut filed, mut without_evidence) = (Vec::new(), Vec::new());
         for control in controls {
-            let own = judged.judgements.iter().filter(|one| control.uses(one.judgement.rule));
+            let is_own_rule = |one: &&Rejudged| {
+                control.uses(one.judgement.rule) && !left_out.contains(&one.judgement.rule.code)
+            };
+            let own = judged.judgements.iter().filter(is_own_rule);
             let checks: Vec<Check> = own.map(|one| check(one, &judged.settings)).collect();
             if is_own || !checks.is_empty() {
                 filed.push((head(control, &checks, &judged.settings), checks));

@@ -16,7 +16,7 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
-use evidence_report::{Documents, VIEWS, Views, is_view};
+use evidence_report::{CRITERIA_CSV, Documents, VIEWS, Views, is_view};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -39,10 +39,14 @@ const NO_ROWS: [(); 0] = [];
 
 /// The controls of the run: those in the configuration, and those that only a source requests.
 pub fn controls(config: &Config) -> Vec<&'static Control> {
-    let wanted: Vec<&Rule> = config.sources.iter().flat_map(|source| source.rules()).copied().collect();
-    let of_sources = config.framework.controls_of(&wanted);
+    let of_sources = config.framework.controls_of(&wanted(config));
     let is_wanted = |control: &&Control| config.controls.contains(control) || of_sources.contains(control);
     config.framework.controls.iter().filter(is_wanted).collect()
+}
+
+/// The rules that the configured sources apply.
+fn wanted(config: &Config) -> Vec<&'static Rule> {
+    config.sources.iter().flat_map(|source| source.rules()).copied().collect()
 }
 
 /// The rules of this control that a configured source applies.
@@ -54,8 +58,7 @@ fn applied<'a>(config: &'a Config, control: &'static Control) -> impl Iterator<I
 
 /// The controls at the top of the configuration that no source collects.
 pub fn uncollected(config: &Config) -> Vec<ErrorRecord> {
-    let wanted: Vec<_> = config.sources.iter().flat_map(|source| source.rules()).copied().collect();
-    let collected = config.framework.controls_of(&wanted);
+    let collected = config.framework.controls_of(&wanted(config));
     let names: Vec<&str> = config.sources.iter().map(|source| source.kind().name.id()).collect();
     let missing = config.controls.iter().filter(|control| !collected.contains(control));
     let error = |control: &&Control| ErrorRecord {
@@ -123,6 +126,9 @@ pub fn observed(
         tool: tool(),
         sources: source_scopes(config, env, screen),
         rules: rules.collect(),
+        rules_included: codes(&config.choice.included),
+        rules_excluded: codes(&config.choice.excluded),
+        criteria_without_evidence: owned(&config.framework.without_evidence(&wanted(config))),
     };
     add(spool, path::SCOPE, |out, _| write_json(out, &record))
 }
@@ -154,6 +160,12 @@ fn settings_checksum(config: &Config, env: &Env, screen: &Screen) -> String {
     if let (Value::Object(settings), false) = (&mut settings, rules.is_empty()) {
         settings.insert("rules".to_string(), json!(rules));
     }
+    let choice = [("rules_included", &config.choice.included), ("rules_excluded", &config.choice.excluded)];
+    for (name, rules) in choice.into_iter().filter(|(_, rules)| !rules.is_empty()) {
+        if let Value::Object(settings) = &mut settings {
+            settings.insert(name.to_string(), json!(codes(rules)));
+        }
+    }
     hex::encode(Sha256::digest(settings.to_string()))
 }
 
@@ -171,6 +183,14 @@ fn cleaned(value: Value, screen: &Screen) -> Value {
 
 fn ids(controls: &[&'static Control]) -> Vec<String> {
     controls.iter().map(|control| control.id.to_string()).collect()
+}
+
+fn codes(rules: &[&'static Rule]) -> Vec<String> {
+    rules.iter().map(|rule| rule.code.to_string()).collect()
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
 }
 
 fn tool() -> ToolRecord {
@@ -385,15 +405,18 @@ pub fn last(
     context: &ManifestContext<'_>,
     created_at: i64,
 ) -> io::Result<()> {
-    VIEWS.iter().for_each(|view| spool.forget(view));
+    let names_criteria = !config.framework.without_evidence(&wanted(config)).is_empty();
+    let views = || VIEWS.into_iter().chain(names_criteria.then_some(CRITERIA_CSV));
+    views().for_each(|view| spool.forget(view));
     let write_manifest =
         |spool: &mut Spool, is_whole| manifest(spool, config, collection, context, created_at, is_whole);
     // The report and the tables are generated from documents alone. The manifest is one of these and still incomplete:
     // its list of files, which none of them shows, will include them too.
     write_manifest(spool, false)?;
     // The table of observations comes first: it finds the requests that other tables name.
-    let (mut views, mut order) = (Views::default(), VIEWS);
+    let mut order: Vec<&str> = views().collect();
     order.sort_by_key(|view| *view != path::OBSERVATIONS_CSV);
+    let mut views = Views::default();
     for view in order {
         add(spool, view, |out, reader| views.write(view, reader, out))?;
     }

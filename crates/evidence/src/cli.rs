@@ -17,6 +17,7 @@ pub use self::read::{
 pub use self::trust::TrustArgs;
 use crate::exit::Exit;
 use crate::source::github::names::EXAMPLE_ORGANIZATION;
+use evidence_rules::framework::IDS;
 
 /// Collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
 #[derive(Debug, Parser)]
@@ -368,6 +369,9 @@ pub struct InitArgs {
     /// The organization on the code host.
     #[arg(long, value_name = "ORGANIZATION", default_value = EXAMPLE_ORGANIZATION)]
     pub org: String,
+    /// The compliance framework. With `tsc_2017`, the configuration asks for every control that the sources serve.
+    #[arg(long, value_name = "FRAMEWORK", default_value = "soc2_type1", value_parser = clap::builder::PossibleValuesParser::new(IDS))]
+    pub framework: String,
     /// Generate a key pair as well.
     #[arg(long)]
     pub generate_keys: bool,

@@ -20,6 +20,7 @@ use crate::source::{ConnectError, Scope, Session};
 use crate::spool::{RowList, Spool, Text};
 use evidence_http::Asked;
 use evidence_rules::framework::Framework;
+use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
 
 use self::collector::{CONNECTION, Collector};
@@ -108,7 +109,8 @@ pub async fn gather(
     let mut parts = Vec::new();
     let mut items = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        let mut collector = Collector::new(source.name(), framework, screen, env, reporter);
+        let asked = (framework, source.rules());
+        let mut collector = Collector::new(source.name(), asked, screen, env, reporter);
         match source {
             Connected::Failed(scope, error) => collector.unconnected(scope, error, spool)?,
             Connected::Session(session, asked) => {
@@ -142,6 +144,14 @@ pub async fn gather(
 }
 
 impl Connected {
+    /// The rules that are asked of it.
+    fn rules(&self) -> &[&'static Rule] {
+        match self {
+            Connected::Session(session, _) => session.rules(),
+            Connected::Failed(scope, _) => &scope.rules,
+        }
+    }
+
     /// The source's name.
     pub fn name(&self) -> SourceName {
         match self {

@@ -167,7 +167,7 @@ mod tests {
         id: "C1",
         title: "ours",
         about: "",
-        rules: &[Mapping { rule: &RULE, criteria: &["C"], why: "", also: "" }],
+        rules: &[Mapping { rule: &RULE, criteria: &["C"], why: "", also: "", opt_in: false }],
     };
     static OTHER: Control = Control { id: "C2", title: "another's", about: "", rules: &[] };
 

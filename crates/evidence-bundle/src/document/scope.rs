@@ -32,6 +32,15 @@ pub struct ScopeRecord {
     /// Each rule that was applied.
     #[serde(deserialize_with = "crate::json::objects")]
     pub rules: Vec<RuleRecord>,
+    /// The codes of rules that the configuration takes in although they are optional.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules_included: Vec<String>,
+    /// The codes of rules that the configuration leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules_excluded: Vec<String>,
+    /// The framework's own criteria that no applied rule has evidence for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria_without_evidence: Vec<String>,
 }
 
 /// How often a bundle is expected.

@@ -202,6 +202,7 @@ impl Derived<'_> {
         let (mut framework, mut organization, mut tool) = (None, None, None);
         let (mut sources, mut rules) = (None, None);
         let mut cadence: Option<Cadence> = None;
+        let (mut rules_included, mut rules_excluded, mut criteria_without_evidence) = (None, None, None);
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
@@ -210,6 +211,9 @@ impl Derived<'_> {
             "tool" => json.once(&mut tool, name),
             "sources" => json.once(&mut sources, name),
             "rules" => json.once(&mut rules, name),
+            "rules_included" => json.once(&mut rules_included, name),
+            "rules_excluded" => json.once(&mut rules_excluded, name),
+            "criteria_without_evidence" => json.once(&mut criteria_without_evidence, name),
             _ => Err(json.unknown(name)),
         })?;
         let framework: String = self.required(framework, "framework")?;
@@ -218,9 +222,23 @@ impl Derived<'_> {
         let sources: Vec<SourceScope> = Object::all(self.required(sources, "sources")?);
         let rules: Vec<RuleRecord> = Object::all(self.required(rules, "rules")?);
         let schema_version = version.clone().unwrap_or_default();
-        let scope = ScopeRecord { schema_version, framework, organization, cadence, tool, sources, rules };
+        let scope = ScopeRecord {
+            schema_version,
+            framework,
+            organization,
+            cadence,
+            tool,
+            sources,
+            rules,
+            rules_included: rules_included.unwrap_or_default(),
+            rules_excluded: rules_excluded.unwrap_or_default(),
+            criteria_without_evidence: criteria_without_evidence.unwrap_or_default(),
+        };
         json.pass(Row::Scope(&scope))?;
         let ScopeRecord { framework, organization, tool, sources, rules, .. } = scope;
+        let ScopeRecord { rules_included, rules_excluded, criteria_without_evidence, .. } = scope;
+        let listed = rules_included.iter().chain(&rules_excluded).chain(&criteria_without_evidence);
+        names::within(self.path, listed)?;
         names::within(self.path, rules.iter().map(|rule| &rule.code))?;
         names::within(self.path, rules.iter().flat_map(|rule| rule.settings.keys()))?;
         names::within(self.path, sources.iter().flat_map(|source| &source.controls))?;
@@ -231,6 +249,9 @@ impl Derived<'_> {
         }
         if tool != self.run.tool {
             return wrong("the tool is not that of the run".to_owned());
+        }
+        if let Some(rule) = rules.iter().find(|rule| rules_excluded.contains(&rule.code)) {
+            return wrong(format!("the rule {} is both applied and left out", rule.code));
         }
         self.same_sources(sources.iter().map(|source| &source.source))?;
         let accepts = |source: &SourceScope| source.settings.get("accept_unconfirmed") == Some(&true.into());

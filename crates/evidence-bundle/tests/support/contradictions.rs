@@ -272,6 +272,9 @@ pub fn cases() -> Vec<Case> {
         of_normalized("scope-mismatch_unexpected_fail", "scope-mismatch", |n| {
             n["controls"][0]["expected"] = json!({});
         }),
+        of_scope("scope-mismatch_rule-left-out_fail", "scope-mismatch", |s| {
+            s["rules_excluded"] = json!(["two-factor-required"]);
+        }),
         of_scope("scope-mismatch_rule_fail", "scope-mismatch", |s| s["rules"] = json!([])),
         of_scope("scope-mismatch_scope-control_fail", "scope-mismatch", |s| {
             s["sources"][0]["controls"] = json!(["CC7.2"]);

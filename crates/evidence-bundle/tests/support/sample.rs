@@ -169,6 +169,9 @@ pub fn scope(controls: &[String]) -> ScopeRecord {
             settings: [("branch".to_owned(), "main".into())].into(),
         }],
         rules: controls.iter().map(rule).collect(),
+        rules_included: Vec::new(),
+        rules_excluded: Vec::new(),
+        criteria_without_evidence: Vec::new(),
     }
 }
 

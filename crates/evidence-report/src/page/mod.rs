@@ -29,7 +29,7 @@ use self::questions::{Parts, Question};
 use self::room::Room;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, waivers, whole};
-use crate::origin::{PROJECT, purpose};
+use crate::origin::{CRITERIA, PROJECT, purpose};
 use crate::shared::Shared;
 use crate::template;
 
@@ -52,6 +52,10 @@ struct Page {
     reconciled: String,
     settings: Vec<SettingsPart>,
     rules: Vec<RulePart>,
+    /// The criteria without evidence, and the rules that were taken in or left out: names and values.
+    choice: Vec<(&'static str, String)>,
+    /// Whether the controls are the tool's own, and not the criteria of the framework.
+    own_identifiers: bool,
     /// Whether some groups of checks list only their first rows.
     shortened: bool,
     /// How many controls the page has no room for.
@@ -166,6 +170,8 @@ pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dy
     let mut room = Room::new(room::SETTINGS);
     let title = Title::new(manifest, &run, &mut room);
     let (rules, more_rules) = settings::rules(&scope, &sections, &mut room);
+    let choice = settings::choice(&scope);
+    let own_identifiers = scope.framework != CRITERIA;
     let reconciled = observations.reconciled(&run.sources);
     let population = Population::read(documents, run.sources)?;
     let (settings, more_settings) = settings::sources(scope, &mut room);
@@ -186,6 +192,8 @@ pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dy
         more_controls: sections.more_controls(),
         more_settings: more_settings.saturating_add(more_rules),
         rules,
+        choice,
+        own_identifiers,
         population,
         settings,
         missing,

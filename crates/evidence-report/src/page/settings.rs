@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::checks::Sections;
 use super::room::Room;
+use crate::origin::listed;
 
 /// The settings of a source.
 pub(super) struct SettingsPart {
@@ -85,6 +86,17 @@ pub(super) fn rules(scope: &ScopeRecord, sections: &Sections, room: &mut Room) -
         ]
     });
     (rules, more)
+}
+
+/// The criteria without evidence, and the rules that the configuration takes in or leaves out: those that there are.
+pub(super) fn choice(scope: &ScopeRecord) -> Vec<(&'static str, String)> {
+    let lists = [
+        ("Criteria without automated evidence", &scope.criteria_without_evidence),
+        ("Rules left out", &scope.rules_excluded),
+        ("Optional rules taken in", &scope.rules_included),
+    ];
+    let there_are = lists.into_iter().filter(|(_, names)| !names.is_empty());
+    there_are.map(|(name, names)| (name, listed(names))).collect()
 }
 
 /// The setting that leaves out what it lists. Every other list chooses, and an empty one chooses all.

@@ -3,6 +3,7 @@
 //! Pure functions over what was read. What was not read neither passes nor fails.
 
 pub mod administrators;
+pub mod inactive_users;
 mod judge;
 pub mod lifecycle;
 pub mod record;
@@ -10,10 +11,12 @@ pub mod two_step;
 mod words;
 
 pub use self::administrators::ADMINISTRATORS;
+pub use self::inactive_users::INACTIVE_USERS;
 pub use self::judge::ListingJudge;
 pub use self::lifecycle::USER_LIFECYCLE_LOG;
 pub use self::two_step::TWO_STEP_VERIFICATION;
 
+use self::inactive_users::Activity;
 use self::record::{AdminRoles, UserLifecycle};
 use crate::rule::Judge;
 use crate::source_rules::SourceRules;
@@ -22,7 +25,7 @@ use crate::source_rules::SourceRules;
 pub static RULES: SourceRules = SourceRules {
     source: "altcloud",
     kinds: artifact::ALL,
-    rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG],
+    rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG, &INACTIVE_USERS],
     reasons: &[],
 };
 
@@ -31,6 +34,9 @@ pub static OF_USERS: &[&ListingJudge] = &[&two_step::JUDGE];
 
 /// The rules over administrator roles.
 pub static OF_ADMIN_ROLES: &[&Judge<AdminRoles>] = &[&administrators::JUDGE];
+
+/// The rules over the users and their last sign-ins.
+pub static OF_USER_ACTIVITY: &[&Judge<Activity>] = &[&inactive_users::JUDGE];
 
 /// The rules over the log of user accounts.
 pub static OF_USER_LIFECYCLE: &[&Judge<UserLifecycle>] = &[&lifecycle::JUDGE];
@@ -51,6 +57,10 @@ pub mod artifact {
     pub static USER_LIFECYCLE: ArtifactKind =
         ArtifactKind { name: "user_lifecycle", rules: &[&super::USER_LIFECYCLE_LOG] };
 
+    /// `user_activity.json`
+    pub static USER_ACTIVITY: ArtifactKind =
+        ArtifactKind { name: "user_activity", rules: &[&super::INACTIVE_USERS] };
+
     /// Every kind.
-    pub static ALL: &[&ArtifactKind] = &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE];
+    pub static ALL: &[&ArtifactKind] = &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE, &USER_ACTIVITY];
 }

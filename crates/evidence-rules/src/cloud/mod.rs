@@ -3,18 +3,34 @@
 //! What was not read neither passes nor fails: an unknown region or status prevents a failure if it might be the one
 //! that passes. Nothing here sends a request or guesses.
 
+pub mod access_key_age;
+pub mod credentials;
+pub mod disk_encryption;
 pub mod password;
 pub mod reason;
 pub mod record;
 pub mod retention;
+pub mod root_keys;
+pub mod root_mfa;
 pub mod trail;
+pub mod unused_credentials;
+pub mod user_mfa;
 
+pub use self::access_key_age::ACCESS_KEY_AGE;
+pub use self::disk_encryption::DISK_ENCRYPTION_DEFAULT;
 pub use self::password::PASSWORD_POLICY;
 pub use self::retention::LOG_RETENTION;
+pub use self::root_keys::ROOT_KEYS;
+pub use self::root_mfa::ROOT_MFA;
 pub use self::trail::AUDIT_TRAIL;
+pub use self::trail::integrity::TRAIL_INTEGRITY;
+pub use self::unused_credentials::UNUSED_CREDENTIALS;
+pub use self::user_mfa::USER_MFA;
 
+use self::credentials::Credentials;
+use self::disk_encryption::DiskRegions;
 use self::password::PasswordFacts;
-use self::record::RegionLogGroups;
+use self::record::{RegionLogGroups, RootAccount};
 use self::trail::AuditTrail;
 use crate::rule::Judge;
 use crate::source_rules::SourceRules;
@@ -23,15 +39,35 @@ use crate::source_rules::SourceRules;
 pub static RULES: SourceRules = SourceRules {
     source: "cloud",
     kinds: artifact::ALL,
-    rules: &[&PASSWORD_POLICY, &AUDIT_TRAIL, &LOG_RETENTION],
+    rules: &[
+        &PASSWORD_POLICY,
+        &AUDIT_TRAIL,
+        &LOG_RETENTION,
+        &ROOT_MFA,
+        &ROOT_KEYS,
+        &USER_MFA,
+        &ACCESS_KEY_AGE,
+        &UNUSED_CREDENTIALS,
+        &TRAIL_INTEGRITY,
+        &DISK_ENCRYPTION_DEFAULT,
+    ],
     reasons: reason::ALL,
 };
 
+/// The rules over the root user of an account.
+pub static OF_ROOT_ACCOUNT: &[&Judge<RootAccount>] = &[&root_mfa::JUDGE, &root_keys::JUDGE];
+
+/// The rules over the credential report of an account.
+pub static OF_CREDENTIALS: &[&Judge<Credentials>] =
+    &[&user_mfa::JUDGE, &access_key_age::JUDGE, &unused_credentials::JUDGE];
+
+/// The rules over the disks of an account's regions.
+pub static OF_DISK_ENCRYPTION: &[&Judge<DiskRegions>] = &[&disk_encryption::JUDGE];
 /// The rules over the password policy of an account.
 pub static OF_PASSWORDS: &[&Judge<PasswordFacts>] = &[&password::JUDGE];
 
 /// The rules over the trails of an account.
-pub static OF_TRAILS: &[&Judge<AuditTrail>] = &[&trail::JUDGE];
+pub static OF_TRAILS: &[&Judge<AuditTrail>] = &[&trail::JUDGE, &trail::integrity::JUDGE];
 
 /// The rules over the log groups of a region.
 pub static OF_LOG_GROUPS: &[&Judge<RegionLogGroups>] = &[&retention::JUDGE];
@@ -50,21 +86,46 @@ pub mod artifact {
 
     /// `audit_trails.json`
     pub static AUDIT_TRAILS: ArtifactKind =
-        ArtifactKind { name: "audit_trails", rules: &[&super::AUDIT_TRAIL] };
+        ArtifactKind { name: "audit_trails", rules: &[&super::AUDIT_TRAIL, &super::TRAIL_INTEGRITY] };
 
     /// `trail_{name}_status.json`, and `trail_{name}_status_{region}.json` for other regions than its home
     pub static TRAIL_STATUS: ArtifactKind =
-        ArtifactKind { name: "trail_status", rules: &[&super::AUDIT_TRAIL] };
+        ArtifactKind { name: "trail_status", rules: &[&super::AUDIT_TRAIL, &super::TRAIL_INTEGRITY] };
 
     /// `trail_{name}_event_selectors.json`
-    pub static EVENT_SELECTORS: ArtifactKind =
-        ArtifactKind { name: "trail_event_selectors", rules: &[&super::AUDIT_TRAIL] };
+    pub static EVENT_SELECTORS: ArtifactKind = ArtifactKind {
+        name: "trail_event_selectors",
+        rules: &[&super::AUDIT_TRAIL, &super::TRAIL_INTEGRITY],
+    };
 
     /// `log_groups.json`
     pub static LOG_GROUPS: ArtifactKind =
         ArtifactKind { name: "log_groups", rules: &[&super::LOG_RETENTION] };
 
+    /// `root_account.json`
+    pub static ROOT_ACCOUNT: ArtifactKind =
+        ArtifactKind { name: "root_account", rules: &[&super::ROOT_MFA, &super::ROOT_KEYS] };
+
+    /// `credential_report.json`
+    pub static CREDENTIAL_REPORT: ArtifactKind = ArtifactKind {
+        name: "credential_report",
+        rules: &[&super::USER_MFA, &super::ACCESS_KEY_AGE, &super::UNUSED_CREDENTIALS],
+    };
+
+    /// `disk_encryption_{region}.json`
+    pub static DISK_ENCRYPTION: ArtifactKind =
+        ArtifactKind { name: "disk_encryption", rules: &[&super::DISK_ENCRYPTION_DEFAULT] };
+
     /// Every kind.
-    pub static ALL: &[&ArtifactKind] =
-        &[&PASSWORD_POLICY, &ACCOUNT_SUMMARY, &AUDIT_TRAILS, &TRAIL_STATUS, &EVENT_SELECTORS, &LOG_GROUPS];
+    pub static ALL: &[&ArtifactKind] = &[
+        &PASSWORD_POLICY,
+        &ACCOUNT_SUMMARY,
+        &AUDIT_TRAILS,
+        &TRAIL_STATUS,
+        &EVENT_SELECTORS,
+        &LOG_GROUPS,
+        &ROOT_ACCOUNT,
+        &CREDENTIAL_REPORT,
+        &DISK_ENCRYPTION,
+    ];
 }

@@ -29,6 +29,22 @@ pub struct AccountSummary {
     pub users: u64,
 }
 
+/// `root_account.json`: of `GetAccountSummary`, what concerns the root user, and the number of users.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct RootAccount {
+    #[serde(rename = "AccountMFAEnabled", skip_serializing_if = "Field::is_absent")]
+    pub account_mfa_enabled: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub account_password_present: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub account_access_keys_present: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub account_signing_certificates_present: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub users: Field<u64>,
+}
+
 /// `PasswordPolicy` of `GetAccountPasswordPolicy`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]

@@ -1,11 +1,13 @@
 //! At least one trail records and delivers the management events of all regions.
 
 pub mod delivery;
+pub mod integrity;
 pub mod selection;
 
 use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{Critical, High, Medium};
 
+use self::integrity::Integrity;
 use crate::cloud::record::TrailStatus;
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule, Verdict, reason};
@@ -112,6 +114,8 @@ pub struct TrailFacts {
     pub delivers: Criterion,
     /// Whether it records all management events.
     pub records: Criterion,
+    /// How its records are protected.
+    pub integrity: Integrity,
 }
 
 /// Whether a trail meets a criterion. The text is for people, and may be empty if it does.
@@ -245,8 +249,13 @@ impl TrailFacts {
         STEPS.iter().all(|step| matches!((step.criterion)(self), Criterion::Met(_)))
     }
 
+    /// Whether it meets every criterion, as far as is known.
+    pub(crate) fn may_pass(&self) -> bool {
+        !STEPS.iter().any(|step| matches!((step.criterion)(self), Criterion::Failed(_)))
+    }
+
     /// The first unknown criterion.
-    fn open(&self) -> Option<(&'static Reason, &str)> {
+    pub(crate) fn open(&self) -> Option<(&'static Reason, &str)> {
         STEPS.iter().find_map(|step| match (step.criterion)(self) {
             Criterion::Open(reason, words) => Some((*reason, words.as_str())),
             Criterion::Met(_) | Criterion::Failed(_) => None,
@@ -290,7 +299,14 @@ mod tests {
         delivers: Criterion,
         records: Criterion,
     ) -> TrailFacts {
-        TrailFacts { name: "main".to_string(), logs, covers_all_regions, delivers, records }
+        TrailFacts {
+            name: "main".to_string(),
+            logs,
+            covers_all_regions,
+            delivers,
+            records,
+            integrity: Integrity::default(),
+        }
     }
 
     /// Each criterion met, failed, or unknown for a reason specific to it.

@@ -5,17 +5,27 @@
 pub mod branch_protection;
 pub mod codeowners;
 pub mod default_owners;
+pub mod default_permission;
+pub mod push_protection;
 pub mod reason;
 pub mod record;
+pub mod secret_scanning;
+pub mod security;
 pub mod two_factor;
+pub mod vulnerability_alerts;
 
 pub use self::branch_protection::BRANCH_PROTECTION;
 pub use self::default_owners::CODEOWNERS_DEFAULT_RULE;
+pub use self::default_permission::DEFAULT_PERMISSION;
+pub use self::push_protection::PUSH_PROTECTION;
+pub use self::secret_scanning::SECRET_SCANNING;
 pub use self::two_factor::TWO_FACTOR_REQUIRED;
+pub use self::vulnerability_alerts::VULNERABILITY_ALERTS;
 
 use self::branch_protection::BranchFacts;
 use self::codeowners::OwnersFacts;
 use self::record::OrganizationSettings;
+use self::security::SecurityFacts;
 use crate::rule::Judge;
 use crate::source_rules::SourceRules;
 
@@ -23,12 +33,25 @@ use crate::source_rules::SourceRules;
 pub static RULES: SourceRules = SourceRules {
     source: "codehost",
     kinds: artifact::ALL,
-    rules: &[&TWO_FACTOR_REQUIRED, &CODEOWNERS_DEFAULT_RULE, &BRANCH_PROTECTION],
+    rules: &[
+        &TWO_FACTOR_REQUIRED,
+        &CODEOWNERS_DEFAULT_RULE,
+        &BRANCH_PROTECTION,
+        &DEFAULT_PERMISSION,
+        &SECRET_SCANNING,
+        &PUSH_PROTECTION,
+        &VULNERABILITY_ALERTS,
+    ],
     reasons: reason::ALL,
 };
 
 /// The rules over the settings of an organization.
-pub static OF_ORGANIZATION: &[&Judge<OrganizationSettings>] = &[&two_factor::JUDGE];
+pub static OF_ORGANIZATION: &[&Judge<OrganizationSettings>] =
+    &[&two_factor::JUDGE, &default_permission::JUDGE];
+
+/// The rules over the security settings of a repository.
+pub static OF_SECURITY: &[&Judge<SecurityFacts>] =
+    &[&secret_scanning::JUDGE, &push_protection::JUDGE, &vulnerability_alerts::JUDGE];
 
 /// The rules over the protection of a branch.
 pub static OF_BRANCH: &[&Judge<BranchFacts>] = &[&branch_protection::JUDGE];
@@ -41,8 +64,10 @@ pub mod artifact {
     use crate::inspection::ArtifactKind;
 
     /// `org_settings.json`
-    pub static ORGANIZATION_SETTINGS: ArtifactKind =
-        ArtifactKind { name: "org_settings", rules: &[&super::TWO_FACTOR_REQUIRED] };
+    pub static ORGANIZATION_SETTINGS: ArtifactKind = ArtifactKind {
+        name: "org_settings",
+        rules: &[&super::TWO_FACTOR_REQUIRED, &super::DEFAULT_PERMISSION],
+    };
 
     /// `repo_{owner}_{repo}_branch_protection.json`
     pub static PROTECTION: ArtifactKind =
@@ -66,6 +91,16 @@ pub mod artifact {
     pub static CODEOWNERS: ArtifactKind =
         ArtifactKind { name: "codeowners", rules: &[&super::CODEOWNERS_DEFAULT_RULE] };
 
+    /// `repo_{owner}_{repo}_security.json`
+    pub static SECURITY: ArtifactKind = ArtifactKind {
+        name: "security",
+        rules: &[&super::SECRET_SCANNING, &super::PUSH_PROTECTION, &super::VULNERABILITY_ALERTS],
+    };
+
+    /// The part of `repo_{owner}_{repo}_security.json` that the host is asked for: an observation only if it was not read.
+    pub static ALERTS: ArtifactKind =
+        ArtifactKind { name: "vulnerability_alerts", rules: &[&super::VULNERABILITY_ALERTS] };
+
     /// Every kind.
     pub static ALL: &[&ArtifactKind] = &[
         &ORGANIZATION_SETTINGS,
@@ -75,5 +110,7 @@ pub mod artifact {
         &RULESET,
         &CODEOWNERS_ERRORS,
         &CODEOWNERS,
+        &SECURITY,
+        &ALERTS,
     ];
 }

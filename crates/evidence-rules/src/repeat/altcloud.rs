@@ -4,12 +4,19 @@ use std::sync::Arc;
 
 use super::facts::Artifact;
 use super::group::{Judged, Row};
-use crate::altcloud::{ListingJudge, OF_ADMIN_ROLES, OF_USER_LIFECYCLE, OF_USERS};
-use crate::inspection::Judgement;
+use crate::age::read_judged_at;
+use crate::altcloud::artifact::USER_ACTIVITY;
+use crate::altcloud::inactive_users::Activity;
+use crate::altcloud::{ListingJudge, OF_ADMIN_ROLES, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS};
+use crate::inspection::{Judgement, Shown};
 use crate::rule::Settings;
 
 /// What follows from the rows of one group.
 pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
+    if let Some(first) = rows.first().filter(|first| *first.kind == USER_ACTIVITY) {
+        let judgements = activity(rows).map(|facts| first.judged_by(OF_USER_ACTIVITY, &facts, settings));
+        return Judged { judgements: judgements.unwrap_or_default(), exempt: None };
+    }
     let judgements = rows.iter().flat_map(|row| match &row.artifact {
         Some(Artifact::TwoStep(record)) => {
             let judged = record.listings.iter().flat_map(|listing| {
@@ -27,4 +34,22 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
         _ => Vec::new(),
     });
     Judged { judgements: judgements.collect(), exempt: None }
+}
+
+/// The users of a customer, and what was not read of them.
+fn activity(rows: &[Row]) -> Option<Activity> {
+    let mut facts = Activity { users: Vec::new(), at: read_judged_at(&rows.first()?.facts)?, gap: None };
+    for row in rows {
+        match (&row.artifact, row.shown()) {
+            (Some(Artifact::UserActivity(record)), _) => facts.users.clone_from(&record.users),
+            (
+                _,
+                Shown::Nothing(reason, detail)
+                | Shown::Denied(reason, detail)
+                | Shown::Failed(reason, detail),
+            ) => facts.gap = facts.gap.or(Some((reason, detail.to_string()))),
+            (_, Shown::Artifact | Shown::Excluded(_)) => {}
+        }
+    }
+    Some(facts)
 }

@@ -4,11 +4,17 @@ use std::sync::Arc;
 
 use super::facts::Artifact;
 use super::group::{Judged, Row};
-use crate::cloud::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
+use crate::age::read_judged_at;
+use crate::cloud::artifact::{AUDIT_TRAILS, DISK_ENCRYPTION, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
+use crate::cloud::credentials::Credentials;
+use crate::cloud::disk_encryption::DiskRegions;
 use crate::cloud::password::{KnownPolicy, PasswordFacts};
 use crate::cloud::record::{AuditTrailsRecord, RegionLogGroups, Trail};
+use crate::cloud::trail::integrity::Integrity;
 use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
-use crate::cloud::{OF_LOG_GROUPS, OF_PASSWORDS, OF_TRAILS};
+use crate::cloud::{
+    OF_CREDENTIALS, OF_DISK_ENCRYPTION, OF_LOG_GROUPS, OF_PASSWORDS, OF_ROOT_ACCOUNT, OF_TRAILS,
+};
 use crate::inspection::{Judgement, Shown};
 use crate::rule::{self, Judge, Reason, Settings, reason};
 
@@ -22,6 +28,16 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
                 about(subject, OF_LOG_GROUPS, region, settings)
             };
             record.regions_read.iter().flat_map(of_region).collect()
+        }
+        Some(Artifact::RootAccount(record)) => first.judged_by(OF_ROOT_ACCOUNT, &**record, settings),
+        Some(Artifact::CredentialReport(report)) => {
+            let at = read_judged_at(&first.facts)?;
+            let credentials = Credentials { report: (**report).clone(), at };
+            first.judged_by(OF_CREDENTIALS, &credentials, settings)
+        }
+        _ if *first.kind == DISK_ENCRYPTION && !is_unopened(first) => {
+            let (account, _) = first.subject.split_once('/')?;
+            about(account.into(), OF_DISK_ENCRYPTION, &disks(rows), settings)
         }
         _ if *first.kind == PASSWORD_POLICY => first.judged_by(OF_PASSWORDS, &passwords(rows), settings),
         // Of an account that could not be opened nothing was asked, and without a region nothing was read.
@@ -37,6 +53,19 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
 /// Whether the row stands for the trails of an account that could not be opened.
 pub(super) fn is_unopened(row: &Row) -> bool {
     !matches!(row.shown(), Shown::Artifact | Shown::Excluded(_)) && !row.subject.contains('/')
+}
+
+/// What the regions show of their disks, or why they were not read.
+fn disks(rows: &[Row]) -> DiskRegions {
+    let of = |row: &Row| {
+        let (_, region) = row.subject.split_once('/').unwrap_or_default();
+        let read = match (&row.artifact, gap(row)) {
+            (Some(Artifact::DiskEncryption(settings)), _) => Ok((**settings).clone()),
+            (_, reason) => Err(reason.unwrap_or(&reason::NO_EVIDENCE)),
+        };
+        (region.to_string(), read)
+    };
+    DiskRegions(rows.iter().map(of).collect())
 }
 
 /// The judgements of rules over the same facts on a subject.
@@ -114,6 +143,7 @@ fn of_trail<'a>(trail: &Trail, rows: &mut impl Iterator<Item = &'a Row>) -> Opti
         covers_all_regions: Criterion::all_regions(&trail.is_multi_region_trail),
         delivers: Criterion::Met(String::new()),
         records: Criterion::Met(String::new()),
+        integrity: Integrity::of(trail),
     };
     let status =
         rows.next().filter(|row| *row.kind == TRAIL_STATUS && !row.facts.contains_key(delivery::REGION))?;

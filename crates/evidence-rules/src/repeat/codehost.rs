@@ -9,14 +9,15 @@ use evidence_bundle::document::Outcome;
 use super::facts::Artifact;
 use super::group::{JudgeContext, Judged, Row};
 use crate::codehost::artifact::{
-    BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET,
+    BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET, SECURITY,
 };
 use crate::codehost::branch_protection::{
     self, BranchFacts, Classic, RULESET_ID, Rules, Unread, wants_rules,
 };
 use crate::codehost::codeowners::{CodeOwners, OwnersFacts};
 use crate::codehost::reason::{ARCHIVED, EMPTY_REPOSITORY, REPOSITORY_DISABLED};
-use crate::codehost::{OF_BRANCH, OF_ORGANIZATION, OF_OWNERS, default_owners};
+use crate::codehost::security::SecurityFacts;
+use crate::codehost::{OF_BRANCH, OF_ORGANIZATION, OF_OWNERS, OF_SECURITY, default_owners};
 use crate::inspection::Judgement;
 use crate::rule::{Reason, Verdict, reason};
 
@@ -46,6 +47,12 @@ pub(super) fn judged(rows: &[Row], around: JudgeContext<'_>) -> Option<Judged> {
         Vec::new()
     } else if *first.kind == PROTECTION {
         first.judged_by(OF_BRANCH, &branch(rows, around)?, around.rules)
+    } else if let Some(Artifact::Security(record)) = &first.artifact {
+        let facts = SecurityFacts { record: (**record).clone(), unread: rows.len() > 1 };
+        first.judged_by(OF_SECURITY, &facts, around.rules)
+    } else if *first.kind == SECURITY && first.outcome == Outcome::Excluded {
+        let unknown = || Verdict::unknown(&reason::EXCLUDED_BY_POLICY, "");
+        OF_SECURITY.iter().map(|judge| first.judged(judge.rule, unknown())).collect()
     } else if *first.kind == CODEOWNERS {
         owners(rows, around)?
     } else {

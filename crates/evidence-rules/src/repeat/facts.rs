@@ -2,14 +2,19 @@
 
 use std::io::Read;
 
+use crate::altcloud::inactive_users::UserActivity;
 use crate::altcloud::record::{AdminRoles, TwoStepVerification, UserLifecycle};
+use crate::cloud::credentials::CredentialReport;
+use crate::cloud::disk_encryption::DiskEncryption;
 use crate::cloud::record::{
-    AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicyRecord, TrailStatus,
+    AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicyRecord, RootAccount,
+    TrailStatus,
 };
 use crate::codehost::record::{
     BranchProtection, BranchRules, BranchState, CodeownersErrors, CodeownersFile, OrganizationSettings,
     Ruleset,
 };
+use crate::codehost::security::RepositorySecurity;
 use crate::inspection::ArtifactKind;
 use crate::{altcloud, cloud, codehost};
 
@@ -55,6 +60,7 @@ artifacts! {
     Branch: codehost::artifact::BRANCH => BranchState,
     Ruleset: codehost::artifact::RULESET => Ruleset,
     Codeowners: codehost::artifact::CODEOWNERS => CodeownersFile,
+    Security: codehost::artifact::SECURITY => RepositorySecurity,
     CodeownersErrors: codehost::artifact::CODEOWNERS_ERRORS => CodeownersErrors,
     PasswordPolicy: cloud::artifact::PASSWORD_POLICY => PasswordPolicyRecord,
     AccountSummary: cloud::artifact::ACCOUNT_SUMMARY => AccountSummary,
@@ -62,7 +68,11 @@ artifacts! {
     TrailStatus: cloud::artifact::TRAIL_STATUS => TrailStatus,
     EventSelectors: cloud::artifact::EVENT_SELECTORS => EventSelectors,
     LogGroups: cloud::artifact::LOG_GROUPS => LogGroupsRecord,
+    RootAccount: cloud::artifact::ROOT_ACCOUNT => RootAccount,
+    DiskEncryption: cloud::artifact::DISK_ENCRYPTION => DiskEncryption,
+    CredentialReport: cloud::artifact::CREDENTIAL_REPORT => CredentialReport,
     TwoStep: altcloud::artifact::TWO_STEP => TwoStepVerification,
     AdminRoles: altcloud::artifact::ADMIN_ROLES => AdminRoles,
+    UserActivity: altcloud::artifact::USER_ACTIVITY => UserActivity,
     UserLifecycle: altcloud::artifact::USER_LIFECYCLE => UserLifecycle,
 }

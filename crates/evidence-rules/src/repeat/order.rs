@@ -2,8 +2,13 @@
 
 use super::cloud::is_unopened;
 use super::group::Row;
-use crate::cloud::artifact::{ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
-use crate::codehost::artifact::{BRANCH, BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, PROTECTION, RULESET};
+use crate::altcloud::artifact::USER_ACTIVITY;
+use crate::cloud::artifact::{
+    ACCOUNT_SUMMARY, AUDIT_TRAILS, DISK_ENCRYPTION, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS,
+};
+use crate::codehost::artifact::{
+    ALERTS, BRANCH, BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, PROTECTION, RULESET, SECURITY,
+};
 use crate::inspection::{ArtifactKind, Shown};
 
 /// The failed connection test of a source.
@@ -19,11 +24,19 @@ pub(super) fn joins(rows: &[Row], next: &Row) -> bool {
         same && is_any(&[&BRANCH_RULES, &BRANCH, &RULESET])
     } else if begins(&CODEOWNERS) {
         same && is_any(&[&CODEOWNERS_ERRORS])
+    } else if begins(&SECURITY) {
+        same && is_any(&[&ALERTS])
+    } else if begins(&DISK_ENCRYPTION) {
+        let region = |subject: &str| subject.split_once('/').map(|(account, _)| account.to_owned());
+        let account = region(&first.subject);
+        account.is_some() && account == region(&next.subject) && is_any(&[&DISK_ENCRYPTION])
     } else if begins(&PASSWORD_POLICY) {
         same && is_any(&[&ACCOUNT_SUMMARY])
     } else if begins(&AUDIT_TRAILS) {
         let opened = matches!(first.shown(), Shown::Artifact | Shown::Excluded(_)) || !is_unopened(next);
         !is_unopened(first) && opened && is_any(&[&AUDIT_TRAILS, &TRAIL_STATUS, &EVENT_SELECTORS])
+    } else if begins(&USER_ACTIVITY) {
+        same && is_any(&[&USER_ACTIVITY])
     } else {
         false
     }

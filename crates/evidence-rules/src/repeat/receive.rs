@@ -14,8 +14,9 @@ use super::group::Row;
 use super::kept::hash;
 use super::order;
 use super::state::{Group, Known, Repetition, ScopedMember, basis, source_number};
+use crate::framework::Framework;
 use crate::inspection::Facts;
-use crate::rule::reason;
+use crate::rule::{Rule, reason};
 use crate::{SOURCES, reason_of, rule_of};
 
 /// Enough for the usual artifact, in bytes.
@@ -128,6 +129,7 @@ impl Repetition {
 
     fn scope(&mut self, scope: &ScopeRecord) {
         (self.sources, self.rules) = (scope.sources.clone(), scope.rules.clone());
+        self.filed(scope);
         for record in self.rules.clone() {
             let Some(rule) = rule_of(&record.code) else { continue };
             if rule.version != record.version {
@@ -142,6 +144,21 @@ impl Repetition {
                 let detail = format!("{} expects something else: {expected}", rule.code);
                 self.problem(Refusal::JudgementDiffers, detail);
             }
+        }
+    }
+
+    /// The criteria without evidence must be those of the framework's table, if the same version of the tool wrote them.
+    fn filed(&mut self, scope: &ScopeRecord) {
+        let known = Framework::from_id(&scope.framework);
+        let Some(framework) = known.filter(|_| scope.tool.version == env!("CARGO_PKG_VERSION")) else {
+            return;
+        };
+        let rules: Vec<&Rule> = scope.rules.iter().filter_map(|rule| rule_of(&rule.code)).collect();
+        if rules.len() == scope.rules.len()
+            && framework.without_evidence(&rules) != scope.criteria_without_evidence
+        {
+            let detail = "the criteria without evidence are not those of the applied rules".to_owned();
+            self.problem(Refusal::JudgementDiffers, detail);
         }
     }
 

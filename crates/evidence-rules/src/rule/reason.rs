@@ -59,6 +59,7 @@ pub static SHARED: &[&Reason] = &[
     &CONNECTION_FAILED,
     &EXCLUDED_BY_POLICY,
     &NO_EVIDENCE,
+    &NOTHING_IN_SCOPE,
 ];
 
 /// The criteria hold.
@@ -106,6 +107,9 @@ pub static NO_EVIDENCE: Reason = Reason::new("no_evidence", "Setting missing fro
     Partial,
     "Check the setting by hand: the host's answer does not contain it.",
 );
+
+/// Everything that the rule is about was listed, and there is nothing of it.
+pub static NOTHING_IN_SCOPE: Reason = Reason::new("nothing_in_scope", "Nothing that the rule is about");
 
 #[cfg(test)]
 mod tests {

@@ -32,7 +32,7 @@ impl Decoder<'_, '_> {
     ) -> Option<Placed<String>> {
         let checked = match &node.value {
             Value::Reported => return None,
-            Value::Text(text) => format::check(format, text)
+            Value::Text(text) => format::check_in(format, text, self.context)
                 .and_then(|()| self.judged(format, &path, text))
                 .map(|()| text.clone()),
             other => Err(wrong_type::of_text(key, format, other)),

@@ -13,14 +13,14 @@ use evidence_bundle::document::{
 
 use crate::env::Env;
 use crate::evaluate::{self, Basis, Check, Evidence};
-use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
+use crate::observation::{Artifact, ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::refusals::{Refusal, Refusals};
 use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
 use evidence_http::{Asked, GivenUp};
 use evidence_rules::framework::Framework;
-use evidence_rules::rule::{Verdict, reason};
+use evidence_rules::rule::{Rule, Verdict, reason};
 use evidence_screen::{Confidence, Screen};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
@@ -31,6 +31,8 @@ use super::Collection;
 pub(super) struct Collector<'a> {
     source: SourceName,
     framework: &'static Framework,
+    /// The rules that are asked of the source. Its artifacts may be evidence for others, which then have no checks.
+    rules: Vec<&'static Rule>,
     screen: &'a Screen,
     env: &'a Env,
     reporter: &'a dyn Reporter,
@@ -49,7 +51,7 @@ pub(super) struct Collector<'a> {
 impl<'a> Collector<'a> {
     pub(super) fn new(
         source: SourceName,
-        framework: &'static Framework,
+        (framework, rules): (&'static Framework, &[&'static Rule]),
         screen: &'a Screen,
         env: &'a Env,
         reporter: &'a dyn Reporter,
@@ -57,6 +59,7 @@ impl<'a> Collector<'a> {
         Collector {
             source,
             framework,
+            rules: rules.to_vec(),
             screen,
             env,
             reporter,
@@ -235,7 +238,8 @@ impl<'a> Collector<'a> {
             bases.push(self.observed(observation, spool)?);
         }
         let refused: Vec<Refusal> = inspection.observations.iter().filter_map(Refusal::of).collect();
-        let checks = evaluate::checks(inspection, &bases);
+        let mut checks = evaluate::checks(inspection, &bases);
+        checks.retain(|check| self.rules.contains(&check.rule));
         // Ignore a refusal that another observation made up for.
         let open = |refusal: &Refusal| checks.iter().any(|check| *check.verdict.reason == *refusal.reason);
         // The source warns of an incomplete list itself, once for all rules.
@@ -411,6 +415,11 @@ impl<'a> Collector<'a> {
         None
     }
 
+    /// The rules that are asked of the source and use this kind of artifact.
+    fn asked_of(&self, kind: &ArtifactKind) -> Vec<&'static Rule> {
+        kind.rules.iter().copied().filter(|rule| self.rules.contains(rule)).collect()
+    }
+
     fn spool(&mut self, observation: &Observation, spool: &mut Spool) -> io::Result<u32> {
         let Seen::Artifact { artifact, at } = &observation.seen else {
             return Err(io::Error::other("only an artifact can be spooled"));
@@ -422,7 +431,7 @@ impl<'a> Collector<'a> {
             collected_at: self.env.stamp_of(*at),
             controls: self
                 .framework
-                .controls_of(observation.kind.rules)
+                .controls_of(&self.asked_of(observation.kind))
                 .iter()
                 .map(|control| control.id.to_string())
                 .collect(),

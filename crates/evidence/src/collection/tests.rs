@@ -21,6 +21,7 @@ const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");
 const SECRET: &str = "a-credential-of-this-run";
 
+static ASKED: &[&Rule] = &[&RULE];
 static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
 static FRAMEWORK: Framework = Framework {
     id: "made_up",
@@ -30,7 +31,7 @@ static FRAMEWORK: Framework = Framework {
         id: "C1",
         title: "made up",
         about: "",
-        rules: &[Mapping { rule: &RULE, criteria: &["C"], why: "", also: "" }],
+        rules: &[Mapping { rule: &RULE, criteria: &["C"], why: "", also: "", opt_in: false }],
     }],
 };
 
@@ -50,6 +51,10 @@ struct Scripted {
 impl Session for Scripted {
     fn name(&self) -> SourceName {
         self.name
+    }
+
+    fn rules(&self) -> &[&'static Rule] {
+        ASKED
     }
 
     fn organization(&self) -> &str {

@@ -34,7 +34,7 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
     }
     let pair = if args.generate_keys { Some(write_key_pair(&args.key)?) } else { None };
     let key = seen_from(&args.config, &args.key);
-    let text = config::template(&args.org, &key.display().to_string());
+    let text = config::template(&args.framework, &args.org, &key.display().to_string());
     write_new(&args.config, text.as_bytes(), Readers::Everyone).map_err(failed)?;
     let config = Safe::of(&args.config.to_string_lossy());
     let mut out = safe!("configuration  {config}\n"; config);

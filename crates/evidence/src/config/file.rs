@@ -10,7 +10,7 @@ use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
 
 use super::bundle::BundleConfig;
-use super::controls::{Applied, all, controls, controls_of};
+use super::controls::{Applied, RuleChoice, all, controls, controls_of};
 use super::notify::NotifyConfig;
 use super::upload::UploadConfig;
 use super::{Config, bundle, notify, rules, sources, upload};
@@ -22,9 +22,9 @@ keys! {
     FRAMEWORK = required("framework", Shape::Text(Format::Choice(framework::IDS)),
         "The compliance framework.")
         example "soc2_type1", also &["frameworks", "standard"];
-    CONTROLS = required("controls", Shape::List { of: Format::Word(&ALL_CONTROLS), may_be_empty: false },
-        "The controls to collect evidence for.")
-        rule "at least one, each once", example "[CC6.1, CC6.6, CC7.2]", also &["criteria"];
+    CONTROLS = required("controls", Shape::EverythingOr(Format::Word(&ALL_CONTROLS)),
+        "The controls to collect evidence for; `\"*\"` for all that the configured sources serve.")
+        rule "controls of the framework, at least one, each once", example "[CC6.1, CC6.6, CC7.2]", also &["criteria"];
     PREPARED_BY = optional("prepared_by", LINE,
         "Who prepares the bundle, for `run.json`: a name, a role or a team.")
         example "Platform team, on behalf of the CISO", also &["preparer", "prepared", "author"];
@@ -94,6 +94,7 @@ struct FileSettings {
     cadence: Option<Cadence>,
     waivers: Option<PathBuf>,
     settings: Settings,
+    choice: RuleChoice,
     sources: Vec<Arc<dyn Source>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
@@ -115,6 +116,7 @@ pub(crate) fn decode(
         cadence,
         waivers,
         settings,
+        choice,
         sources,
         bundle,
         upload,
@@ -129,6 +131,7 @@ pub(crate) fn decode(
         controls,
         waivers,
         settings,
+        choice,
         sources,
         bundle,
         upload,
@@ -139,16 +142,28 @@ pub(crate) fn decode(
 fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings> {
     // Decode every part before unwrapping any, so that all problems are found.
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
-    let controls = controls(decoder, fields, &CONTROLS);
+    decoder.context = framework.map_or("", |framework| framework.id);
+    let (mut controls, everything) = controls(decoder, fields, &CONTROLS, framework).unzip();
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
     let cadence = cadence(decoder, fields);
     let waivers = decoder.path(fields, &WAIVERS);
     let settings = match decoder.section(fields, &RULES) {
-        Some(fields) => rules::decode(decoder, &fields),
-        None => Some(Settings::default()),
+        Some(fields) => rules::decode(decoder, &fields, framework),
+        None => Some((Settings::default(), RuleChoice::default())),
     };
-    let applied = Applied { controls: controls.as_deref(), settings: settings.clone().unwrap_or_default() };
+    let (settings, choice) = settings.unzip();
+    let applied = Applied {
+        framework,
+        controls: controls.as_deref(),
+        settings: settings.clone().unwrap_or_default(),
+        choice: choice.clone().unwrap_or_default(),
+    };
     let sources = decoder.section(fields, &SOURCES).map(|fields| sources::decode(decoder, &fields, &applied));
+    if everything == Some(true)
+        && let (Some(controls), Some(Some(sources))) = (&mut controls, &sources)
+    {
+        controls.retain(|control| sources.iter().any(|source| serves(&**source, control)));
+    }
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
     let notify = match decoder.section(fields, &NOTIFY) {
@@ -162,11 +177,17 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         cadence: cadence?,
         waivers,
         settings: settings?,
+        choice: choice?,
         sources: sources??,
         bundle: bundle??,
         upload: upload.flatten(),
         notify,
     })
+}
+
+/// Whether a source applies a rule of the control.
+fn serves(source: &dyn Source, control: &Control) -> bool {
+    source.rules().iter().any(|rule| control.uses(rule))
 }
 
 /// `None` if the value is wrong; `Some(None)` without one.

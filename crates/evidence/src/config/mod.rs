@@ -30,6 +30,7 @@ pub use evidence_settings::problem::{Complaint, ConfigError, MAX_PROBLEMS, Probl
 pub use evidence_settings::read::MAX_FILE_BYTES;
 
 pub use self::bundle::{BundleConfig, Keep, KeySource, SigningConfig};
+use self::controls::RuleChoice;
 pub use self::found::{ConfigFile, FOUND};
 pub use self::notify::NotifyConfig;
 pub use self::upload::UploadConfig;
@@ -54,6 +55,8 @@ pub struct Config {
     pub controls: Vec<&'static Control>,
     /// `rules.settings`: the numbers that the rules judge by.
     pub settings: Settings,
+    /// The rules that `rules.include` takes in and `rules.exclude` leaves out.
+    pub choice: RuleChoice,
     /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
     pub sources: Vec<Arc<dyn Source>>,
     /// `cadence`
@@ -146,11 +149,15 @@ pub fn reference() -> String {
 }
 
 /// A configuration for this organization and this private key that explains every key.
-pub fn template(org: &str, key_path: &str) -> String {
-    file::DOCUMENT.template(&[
+pub fn template(framework: &str, org: &str, key_path: &str) -> String {
+    // The first framework has few controls: the template names them.
+    let controls: &[(&str, &str)] = if framework == rules::FIXED { &[] } else { &[("controls", "*")] };
+    let values = [
         ("sources.codehost.org", org),
         ("sources.codehost.repos", "*"),
         ("sources.codehost.branch", "~DEFAULT_BRANCH"),
         ("bundle.signing.private_key_path", key_path),
-    ])
+        ("framework", framework),
+    ];
+    file::DOCUMENT.template(&[&values[..], controls].concat())
 }

@@ -146,6 +146,9 @@ pub trait Session: Send + Sync {
     /// Its name.
     fn name(&self) -> SourceName;
 
+    /// The rules to collect evidence for. No other rule gets a check.
+    fn rules(&self) -> &[&'static Rule];
+
     /// The organization or account, as in the subjects of artifacts.
     fn organization(&self) -> &str;
 

@@ -116,15 +116,15 @@ static CHECK: Section = Section::new(
 .not_empty();
 
 /// The words of a key that takes all of them.
-const fn vocabulary(noun: &'static str, words: fn() -> Vec<&'static str>) -> Vocabulary {
-    Vocabulary { noun, known: words, taken: words, refusal: "", offer: "", elsewhere: |_| None }
+const fn vocabulary(noun: &'static str, words: fn(&str) -> Vec<&'static str>) -> Vocabulary {
+    Vocabulary { noun, known: words, taken: words, refusal: "", offer: "", elsewhere: |_, _| None }
 }
 
 static CONTROLS: Vocabulary = vocabulary("control", controls::all);
-static RULES: Vocabulary = vocabulary("rule", || evidence_rules::rules().map(|rule| rule.code).collect());
-static NAMES: Vocabulary = vocabulary("source", || SOURCES.iter().map(|source| source.source).collect());
+static RULES: Vocabulary = vocabulary("rule", |_| evidence_rules::rules().map(|rule| rule.code).collect());
+static NAMES: Vocabulary = vocabulary("source", |_| SOURCES.iter().map(|source| source.source).collect());
 static REASON_CODES: Vocabulary =
-    vocabulary("reason", || evidence_rules::reasons().map(|reason| reason.code).collect());
+    vocabulary("reason", |_| evidence_rules::reasons().map(|reason| reason.code).collect());
 
 static IDENTIFIER: CustomFormat = CustomFormat {
     noun: "a short name",

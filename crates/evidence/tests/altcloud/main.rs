@@ -16,6 +16,7 @@ mod repeated;
 mod access;
 mod answers;
 mod documents;
+mod inactive;
 mod workspaces;
 
 use std::collections::BTreeMap;
@@ -74,6 +75,7 @@ fn workspace() -> Workspace {
 /// How a run is configured. The defaults are those of a good run.
 #[derive(Clone)]
 struct Setup {
+    framework: &'static str,
     controls: &'static str,
     admin: &'static str,
     extra: &'static str,
@@ -85,7 +87,14 @@ struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { controls: "[CC6.1, CC6.6]", admin: ADMIN, extra: "", key: None, ahead: SignedDuration::ZERO }
+        Setup {
+            framework: "soc2_type1",
+            controls: "[CC6.1, CC6.6]",
+            admin: ADMIN,
+            extra: "",
+            key: None,
+            ahead: SignedDuration::ZERO,
+        }
     }
 }
 
@@ -146,9 +155,9 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     let start = Timestamp::now() + setup.ahead;
     let variables = [("ALTCLOUD_APPLICATION_CREDENTIALS", path.to_str().unwrap())];
     let env = Env::new(variables, Clock::manual(start));
-    let Setup { controls, admin, extra, .. } = setup;
+    let Setup { framework, controls, admin, extra, .. } = setup;
     let text = format!(
-        "framework: soc2_type1\ncontrols: {controls}\nsources:\n  altcloud:\n    mode: service_account\n    \
+        "framework: {framework}\ncontrols: {controls}\nsources:\n  altcloud:\n    mode: service_account\n    \
          admin_email: {admin}\n    api_url: {}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n",
         server.url()
     );

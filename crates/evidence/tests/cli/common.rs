@@ -81,6 +81,11 @@ impl Config {
         }
     }
 
+    pub(crate) fn framework(mut self, framework: &str) -> Config {
+        self.framework = framework.to_string();
+        self
+    }
+
     pub(crate) fn controls(mut self, controls: &str) -> Config {
         self.controls = controls.to_string();
         self

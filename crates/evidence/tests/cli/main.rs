@@ -59,6 +59,7 @@ mod rulesets;
 mod sample;
 mod secret_files;
 mod secrets;
+mod security;
 mod settings;
 mod several_sources;
 mod show;

@@ -18,7 +18,7 @@ pub(crate) struct Company {
 const CREDENTIALS: &str = "credentials.json";
 
 impl Company {
-    fn new() -> Company {
+    pub(crate) fn new() -> Company {
         Company::of(sandbox::demo_account(), sandbox::demo_workspace())
     }
 
@@ -77,7 +77,7 @@ impl Drop for Company {
 }
 
 /// Each check as `control source rule subject status reason`.
-fn checks(bundle: &Bundle) -> Vec<String> {
+pub(crate) fn checks(bundle: &Bundle) -> Vec<String> {
     let normalized = bundle.json("derived/normalized.json");
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let mut checks = Vec::new();

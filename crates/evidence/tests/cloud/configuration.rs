@@ -51,6 +51,12 @@ fn the_policy_allows_what_is_needed_and_no_more() {
         .map(|action| action.as_str().unwrap())
         .collect();
     assert_eq!(allowed, PERMISSIONS.into_iter().collect());
+    // The second policy is that of the second framework.
+    let policy = page.split("```json\n").nth(2).unwrap().split("```").next().unwrap();
+    let policy: serde_json::Value = serde_json::from_str(policy).unwrap();
+    let actions = policy["Statement"][0]["Action"].as_array().unwrap().iter();
+    let allowed: BTreeSet<&str> = actions.map(|action| action.as_str().unwrap()).collect();
+    assert_eq!(allowed, PERMISSIONS.into_iter().chain(crate::identities::CRITERIA).collect());
 }
 
 #[test]
@@ -65,12 +71,12 @@ fn the_page_names_every_field_of_every_artifact() {
     field["Field"] = "eventCategory".into();
     let advanced = serde_json::json!([{"Name": "x", "FieldSelectors": [field]}]);
     let trail = |name: &str| Trail::new(name, "eu-central-1").multi_region(true);
-    let server = crate::good()
+    let server = crate::identities::account()
         .trail(trail("main").event_selectors(basic))
         .trail(trail("side").advanced_event_selectors(advanced))
         .serve()
         .unwrap();
-    let collected = crate::collect(&server, crate::TWO_REGIONS);
+    let collected = crate::identities::collect(&server);
     let page = page();
     let mut rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(".json` |"));
     let mut kinds = BTreeSet::new();
@@ -78,7 +84,8 @@ fn the_page_names_every_field_of_every_artifact() {
         let name = &name
             .replace("trail_main_", "trail_{name}_")
             .replace("trail_side_", "trail_{name}_")
-            .replace("us-east-1", "{region}");
+            .replace("us-east-1", "{region}")
+            .replace("eu-central-1", "{region}");
         kinds.insert(name.clone());
         let row = rows.clone().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name} has no row"));
         let mut names = Vec::new();

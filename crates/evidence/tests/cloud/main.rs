@@ -18,6 +18,7 @@ mod configuration;
 mod credentials;
 mod faults;
 mod hostile;
+mod identities;
 mod providers;
 mod refusals;
 mod regions;
@@ -96,6 +97,8 @@ struct Setup {
     lines: Vec<String>,
     variables: Vec<(&'static str, String)>,
     clock_is_wrong_by: i64,
+    /// The first lines of the configuration.
+    head: &'static str,
 }
 
 impl Setup {
@@ -106,7 +109,8 @@ impl Setup {
         }
         let variables = [("CLOUD_ACCESS_KEY_ID", KEY), ("CLOUD_SECRET_ACCESS_KEY", SECRET)];
         let variables = variables.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-        Setup { lines, variables, clock_is_wrong_by: 0 }
+        let head = "framework: soc2_type1\ncontrols: [CC6.1, CC7.2]\n";
+        Setup { lines, variables, clock_is_wrong_by: 0, head }
     }
 
     fn variable(mut self, name: &'static str, value: &str) -> Setup {
@@ -123,8 +127,9 @@ impl Setup {
     fn yaml(&self, url: &str, key: &Path) -> String {
         let lines: String = self.lines.iter().map(|line| format!("    {line}\n")).collect();
         format!(
-            "framework: soc2_type1\ncontrols: [CC6.1, CC7.2]\nsources:\n  cloud:\n{lines}    endpoint_url: {url}\n\
+            "{}sources:\n  cloud:\n{lines}    endpoint_url: {url}\n\
              bundle:\n  signing:\n    private_key_path: {}\n",
+            self.head,
             key.display()
         )
     }
@@ -147,6 +152,8 @@ struct Collected {
     plan: Plan,
     identity: String,
     screen: Arc<Screen>,
+    /// The rules that are asked of the source.
+    rules: Vec<&'static str>,
 }
 
 impl Collected {
@@ -198,6 +205,7 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
             plan,
             identity: session.identity(),
             screen: Arc::clone(&screen),
+            rules: session.rules().iter().map(|rule| rule.code).collect(),
         };
         collected.warnings.extend(session.warnings().iter().map(|w| (w.code.clone(), w.message.clone())));
         let mut again = repeated::Repeated::new(&config, &env);
@@ -249,7 +257,9 @@ impl Collected {
                     }
                 }
                 for check in evaluate::checks_alone(inspection) {
-                    self.check(check.rule.code, &check.subject, &check.verdict);
+                    if self.rules.contains(&check.rule.code) {
+                        self.check(check.rule.code, &check.subject, &check.verdict);
+                    }
                 }
             }
         }
@@ -260,6 +270,9 @@ impl Collected {
         self.checks.push((rule.to_string(), subject, verdict.status, reason));
     }
 }
+
+/// The second framework, with every rule of the cloud.
+const EVERY_RULE: &str = "framework: tsc_2017\ncontrols: \"*\"\n";
 
 const TWO_REGIONS: &[&str] = &["regions: [eu-central-1, us-east-1]"];
 

@@ -13,7 +13,7 @@ const SAMPLE: &str = include_str!("documented-sample.yaml");
 
 #[test]
 fn the_template_is_valid_as_it_is() {
-    let config = accept(template("acme", "~/keys/signing-key.pem"));
+    let config = accept(template("soc2_type1", "acme", "~/keys/signing-key.pem"));
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.org, "acme");
     assert_eq!(host.repos, Repositories::All);
@@ -38,7 +38,7 @@ const OTHER_MODES: [&str; 7] = [
 
 #[test]
 fn the_template_is_valid_with_everything_uncommented() {
-    let template = template("acme", "signing-key.pem");
+    let template = template("soc2_type1", "acme", "signing-key.pem");
     let mut uncommented = 0;
     let text: String = template
         .lines()
@@ -66,7 +66,7 @@ fn the_template_is_valid_with_everything_uncommented() {
 
 #[test]
 fn the_template_can_be_read_on_a_narrow_screen() {
-    assert!(template("acme", "key.pem").lines().all(|line| line.chars().count() <= 110));
+    assert!(template("soc2_type1", "acme", "key.pem").lines().all(|line| line.chars().count() <= 110));
 }
 
 proptest! {
@@ -77,7 +77,7 @@ proptest! {
         org in "[A-Za-z0-9._-]{1,12}", path in "[^\\p{C}~][^\\p{C}]{0,20}",
     ) {
         prop_assume!(org != "." && org != "..");
-        let config = accept(template(&org, &path));
+        let config = accept(template("soc2_type1", &org, &path));
         prop_assert_eq!(config.source::<CodeHostConfig>().cloned().unwrap().org, org);
         prop_assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from(path)));
     }
@@ -86,7 +86,7 @@ proptest! {
 #[test]
 fn words_that_yaml_takes_for_something_else_are_quoted() {
     for org in ["123", "true", "null", "1e3", "0x10", "-", "---", ".", "~", "1_000", "NULL", ".nan", "-1"] {
-        let text = template(org, "key.pem");
+        let text = template("soc2_type1", org, "key.pem");
         match org {
             "." | "~" => drop(refuse(&text)),
             _ => assert_eq!(accept(&text).source::<CodeHostConfig>().cloned().unwrap().org, org),
@@ -105,7 +105,7 @@ fn every_variable_is_documented() {
 
 #[test]
 fn the_documentation_is_in_step() {
-    let template = format!("```yaml\n{}```\n", template("acme", "./evidence-signing-key.pem"));
+    let template = format!("```yaml\n{}```\n", template("soc2_type1", "acme", "./evidence-signing-key.pem"));
     let errors = format!("```text\n{}```\n", refuse(SAMPLE).render(false));
     let parts =
         [("keys", reference()), ("found", found_reference()), ("template", template), ("errors", errors)];

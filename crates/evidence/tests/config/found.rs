@@ -71,7 +71,7 @@ fn harmless_files_need_no_approval() {
     found(COMPLETE).unwrap_or_else(|error| panic!("{}", error.render(false)));
     let inside = MINIMAL.replace("~/.config/evidence/signing-key.pem", "key.pem");
     found(&inside).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    found(&evidence::config::template("acme", "./evidence-signing-key.pem")).unwrap();
+    found(&evidence::config::template("soc2_type1", "acme", "./evidence-signing-key.pem")).unwrap();
 }
 
 /// Addresses on this machine are good for every key, others only for the key of their provider.

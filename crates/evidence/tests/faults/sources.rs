@@ -7,12 +7,13 @@ use evidence::env::Clock;
 use evidence::source::ConnectError;
 use evidence_rules::rule::Status;
 use jiff::Timestamp;
-use sandbox::Fault;
-use sandbox::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, Trail};
+use sandbox::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, ReportRow, Trail};
+use sandbox::codehost::{CodeHost, Organization, Repository, Role, Token};
 use sandbox::workspace::{Activity, Person, SCOPES, ServiceAccount, Workspace};
+use sandbox::{DEMO_TOKEN, Fault};
 
 use crate::kinds::{Kind, LONG, kinds};
-use crate::ran::{Ran, injected, run, side_by_side};
+use crate::ran::{EVERYTHING, Ran, injected, run, side_by_side};
 
 const KEY: &str = "AKIDSANDBOX";
 const SECRET: &str = "not-a-real-secret-access-key";
@@ -32,6 +33,15 @@ const CLOUD: &[&str] = &[
     "logs:DescribeLogGroups@us-east-1",
 ];
 
+/// The cloud's calls that only rules of the second framework need.
+const CRITERIA: &[&str] = &[
+    "iam:GetAccountSummary",
+    "iam:GenerateCredentialReport",
+    "iam:GetCredentialReport",
+    "ec2:GetEbsEncryptionByDefault",
+    "ec2:GetEbsEncryptionByDefault@us-east-1",
+];
+
 /// The directory's calls. The first is the exchange for a token.
 const WORKSPACE: &[&str] = &[
     "/token",
@@ -48,6 +58,9 @@ fn cloud() -> Cloud {
         "ec2:DescribeRegions",
         "iam:GetAccountPasswordPolicy",
         "iam:GetAccountSummary",
+        "iam:GenerateCredentialReport",
+        "iam:GetCredentialReport",
+        "ec2:GetEbsEncryptionByDefault",
         "cloudtrail:DescribeTrails",
         "cloudtrail:GetTrailStatus",
         "logs:DescribeLogGroups",
@@ -57,6 +70,11 @@ fn cloud() -> Cloud {
         .principal(Principal::user(KEY, SECRET, user).allow(permissions))
         .password_policy(PasswordPolicy::new(14))
         .trail(Trail::new("main", "eu-central-1").multi_region(true).validation(true))
+        .reported(ReportRow::root("123456789012"))
+        .reported(ReportRow::user("123456789012", "alice").password("1 days ago", "1 days ago"))
+        .reported(ReportRow::user("123456789012", "deploy").key(1, "1 days ago", "1 days ago"))
+        .encrypts_disks("eu-central-1")
+        .encrypts_disks("us-east-1")
         .page_size(2);
     let groups = (0..5)
         .map(|number| ("eu-central-1", 365, number))
@@ -67,12 +85,16 @@ fn cloud() -> Cloud {
 }
 
 fn collect_cloud(url: &str, timeout: &str) -> Result<Ran, ConnectError> {
+    collect_cloud_for("[CC6.1, CC7.2]", url, timeout)
+}
+
+fn collect_cloud_for(controls: &str, url: &str, timeout: &str) -> Result<Ran, ConnectError> {
     let source = format!(
         "  cloud:\n    mode: env\n    regions: [eu-central-1, us-east-1]\n    endpoint_url: {url}\n    timeout_seconds: \
          {timeout}\n"
     );
     let variables = [("CLOUD_ACCESS_KEY_ID", KEY), ("CLOUD_SECRET_ACCESS_KEY", SECRET)];
-    run("[CC6.1, CC7.2]", &source, &variables, Clock::manual(Timestamp::now()))
+    run(controls, &source, &variables, Clock::manual(Timestamp::now()))
 }
 
 /// A workspace in which some checks pass and some fail.
@@ -152,12 +174,58 @@ fn no_check_of_the_cloud_lies() {
 }
 
 #[test]
+fn no_check_of_the_criteria_lies() {
+    let truth = collect_cloud_for(EVERYTHING, &cloud().serve().unwrap().url(), LONG).unwrap();
+    has_both(&truth);
+    every("cloud", CRITERIA, &truth, |fault, timeout| {
+        let server = cloud().fault(fault).serve().unwrap();
+        let ran = collect_cloud_for(EVERYTHING, &server.url(), timeout);
+        Outcome { ran, injected: injected(&server) }
+    });
+}
+
+#[test]
 fn no_check_of_the_workspace_lies() {
     let truth = collect_workspace(&workspace().serve().unwrap(), LONG).unwrap();
     has_both(&truth);
     every("altcloud", WORKSPACE, &truth, |fault, timeout| {
         let server = workspace().fault(fault).serve().unwrap();
         let ran = collect_workspace(&server, timeout);
+        Outcome { ran, injected: injected(&server) }
+    });
+}
+
+/// Two repositories with different security settings.
+fn codehost() -> CodeHost {
+    let repository = |name: &str| Repository::new("acme", name);
+    CodeHost::new()
+        .organization(Organization::new("acme").two_factor(true))
+        .token(Token::classic(DEMO_TOKEN).scopes(["read:org"]).role(Role::Owner).sees_private(true))
+        .repository(
+            repository("alpha").vulnerability_alerts(true).secret_scanning(Some("enabled"), Some("disabled")),
+        )
+        .repository(repository("bravo"))
+}
+
+fn collect_codehost(url: &str, timeout: &str) -> Result<Ran, ConnectError> {
+    let source = format!(
+        "  codehost:\n    mode: token\n    org: acme\n    repos: \"*\"\n    api_url: {url}\n    timeout_seconds: {timeout}\n"
+    );
+    run(EVERYTHING, &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], Clock::manual(Timestamp::now()))
+}
+
+#[test]
+fn no_check_of_security_settings_lies() {
+    let calls = &[
+        "/orgs/acme/repos",
+        "/repos/acme/alpha/vulnerability-alerts",
+        "/repos/acme/bravo/vulnerability-alerts",
+    ];
+    let truth = collect_codehost(&codehost().serve().unwrap().url(), LONG).unwrap();
+    has_both(&truth);
+    every("codehost", calls, &truth, |fault, timeout| {
+        let server = codehost().fault(fault).serve().unwrap();
+        let ran = collect_codehost(&server.url(), timeout);
         Outcome { ran, injected: injected(&server) }
     });
 }

@@ -21,6 +21,8 @@ pub(crate) struct Repeated {
     members: Vec<Value>,
     population: Value,
     artifacts: Vec<(String, Vec<u8>)>,
+    /// The rules that are asked of the source.
+    rules: Vec<&'static str>,
 }
 
 impl Repeated {
@@ -38,9 +40,10 @@ impl Repeated {
                     "reads": "", "not_checked": ""})
             })
             .collect();
-        let scope = json!({"schema_version": "1.0", "framework": "soc2_type1", "organization": "acme",
+        let scope = json!({"schema_version": "1.0", "framework": config.framework.id, "organization": "acme",
             "tool": {"name": "evidence", "version": "0.1.0"},
-            "sources": [{"source": name, "controls": [], "settings": settings}], "rules": rules});
+            "sources": [{"source": name, "controls": [], "settings": settings}], "rules": rules,
+            "criteria_without_evidence": config.framework.without_evidence(source.rules())});
         Repeated {
             source: name,
             scope,
@@ -49,6 +52,7 @@ impl Repeated {
             members: Vec::new(),
             population: Value::Null,
             artifacts: Vec::new(),
+            rules: source.rules().iter().map(|rule| rule.code).collect(),
         }
     }
 
@@ -67,8 +71,11 @@ impl Repeated {
                 let observations = inspection.observations.iter();
                 let references: Vec<Value> = observations.map(|one| self.observation(one)).collect();
                 let bases: Vec<Basis> = (0..).take(references.len()).map(Basis::Observation).collect();
-                for check in evaluate::checks(inspection.clone(), &bases) {
-                    self.check(&check, &references);
+                let checks = evaluate::checks(inspection.clone(), &bases);
+                for check in checks {
+                    if self.rules.contains(&check.rule.code) {
+                        self.check(&check, &references);
+                    }
                 }
             }
         }

@@ -33,14 +33,20 @@ pub(super) fn password_policy(cloud: &Cloud, request_id: &str) -> Result<String,
 /// `GetAccountSummary`: an unordered map of counts and quotas, here with those that its documentation shows first.
 pub(super) fn account_summary(cloud: &Cloud, request_id: &str) -> String {
     let count = |count: usize| count.to_string();
-    let map = [
+    let root = [
+        ("AccountMFAEnabled", cloud.root.mfa),
+        ("AccountAccessKeysPresent", cloud.root.keys),
+        ("AccountPasswordPresent", cloud.root.password),
+        ("AccountSigningCertificatesPresent", Some(0)),
+    ];
+    let root = root.into_iter().filter_map(|(key, value)| Some((key, value?.to_string())));
+    let mut map = vec![
         ("UsersQuota", "5000".to_owned()),
         ("Groups", "0".to_owned()),
         ("Users", cloud.users.to_string()),
         ("Roles", count(cloud.roles.len())),
-        ("AccountMFAEnabled", "1".to_owned()),
-        ("AccountAccessKeysPresent", "0".to_owned()),
     ];
+    map.extend(root);
     Xml::answer(Service::Iam, "GetAccountSummary", request_id, |xml| {
         xml.open("SummaryMap");
         for (key, value) in &map {
@@ -69,6 +75,17 @@ pub(super) fn regions(cloud: &Cloud, request_id: &str) -> String {
     }
     xml.close("regionInfo");
     xml.close("DescribeRegionsResponse");
+    xml.finish()
+}
+
+/// `GetEbsEncryptionByDefault`.
+pub(super) fn disk_encryption(cloud: &Cloud, region: &str, request_id: &str) -> String {
+    let mut xml = Xml::default();
+    xml.root("GetEbsEncryptionByDefaultResponse", Service::Ec2);
+    xml.text("requestId", request_id);
+    xml.text("ebsEncryptionByDefault", &cloud.encrypts_disks.contains(region).to_string());
+    xml.text("sseType", "sse-ebs");
+    xml.close("GetEbsEncryptionByDefaultResponse");
     xml.finish()
 }
 

@@ -5,18 +5,22 @@ use super::endpoints;
 use super::refusal::Refusal;
 use super::session::Sessions;
 use super::wire::{Ask, Service};
-use super::{Cloud, audit_endpoints, logs_endpoints, metadata, organization_endpoints};
+use super::{Cloud, audit_endpoints, logs_endpoints, metadata, organization_endpoints, users_endpoints};
 use crate::clock::{Clock, http_date};
 use crate::server::{Action, Answer, Backend, Call, Held, Identity, Settings, State, uuid};
 use crate::throttle::Throttles;
 use hyper::header::{self, HeaderName};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// The backend. No `Debug`: it holds secrets.
 pub(super) struct Live {
     held: Held<Cloud>,
     pub(super) sessions: Sessions,
     throttles: Throttles,
+    /// How often each account's credential report was asked for.
+    reports: Mutex<BTreeMap<String, u32>>,
 }
 
 /// The action that is not signed.
@@ -24,7 +28,12 @@ const BY_TOKEN: &str = "sts:AssumeRoleWithWebIdentity";
 
 impl Live {
     pub(super) fn new(cloud: Cloud, clock: Clock) -> Self {
-        Self { held: Held::new(cloud, clock), sessions: Sessions::default(), throttles: Throttles::default() }
+        Self {
+            held: Held::new(cloud, clock),
+            sessions: Sessions::default(),
+            throttles: Throttles::default(),
+            reports: Mutex::default(),
+        }
     }
 
     fn reply(&self, cloud: &Cloud, call: &Call, ask: &Ask) -> Result<String, Refusal> {
@@ -54,6 +63,18 @@ impl Live {
         if ask.service == Service::Organizations && cloud.is_managed(own) {
             return Err(Refusal::denied(ask.service, ""));
         }
+        if let (Service::Iam, operation @ ("GenerateCredentialReport" | "GetCredentialReport")) =
+            (ask.service, ask.operation.as_str())
+        {
+            let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+            let asked = reports.entry(own.account.clone()).or_default();
+            let id = &uuid(&call.request_id);
+            if operation == "GenerateCredentialReport" {
+                *asked += 1;
+                return Ok(users_endpoints::generate(*asked, own, id));
+            }
+            return users_endpoints::report(*asked, own, call.now.as_second(), id);
+        }
         endpoint(own, &caller, call, ask)
     }
 }
@@ -72,6 +93,7 @@ fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<St
             audit_endpoints::event_selectors(cloud, region, &parameters(call)?)
         }
         (Service::Trail, _) => audit_endpoints::trail_status(cloud, region, &parameters(call)?, call.now),
+        (Service::Ec2, "GetEbsEncryptionByDefault") => Ok(endpoints::disk_encryption(cloud, region, id)),
         (Service::Ec2, _) => Ok(endpoints::regions(cloud, id)),
         (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, region, &parameters(call)?),
         (Service::Organizations, _) => organization_endpoints::list_accounts(cloud, &parameters(call)?),
@@ -82,10 +104,16 @@ fn known(ask: &Ask) -> bool {
     matches!(
         (ask.service, ask.operation.as_str()),
         (Service::Sts, "GetCallerIdentity" | "AssumeRole")
-            | (Service::Iam, "GetAccountPasswordPolicy" | "GetAccountSummary")
+            | (
+                Service::Iam,
+                "GetAccountPasswordPolicy"
+                    | "GetAccountSummary"
+                    | "GenerateCredentialReport"
+                    | "GetCredentialReport"
+            )
             | (Service::Trail, "DescribeTrails" | "GetTrailStatus" | "GetEventSelectors")
             | (Service::Logs, "DescribeLogGroups")
-            | (Service::Ec2, "DescribeRegions")
+            | (Service::Ec2, "DescribeRegions" | "GetEbsEncryptionByDefault")
             | (Service::Organizations, "ListAccounts")
     )
 }
@@ -137,6 +165,8 @@ impl Backend for Live {
         }
         let ask = Ask::of(call);
         let reads = ["Get", "Describe", "List"].iter().any(|start| ask.operation.starts_with(start));
+        // The credential report is made on request, which changes nothing.
+        let reads = reads || ask.action() == "iam:GenerateCredentialReport";
         !(reads || ["sts:AssumeRole", BY_TOKEN].contains(&ask.action().as_str()))
             || !matches!(call.method.as_str(), "GET" | "POST")
     }

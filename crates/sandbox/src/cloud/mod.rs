@@ -22,6 +22,8 @@ mod refusal;
 mod session;
 mod signature;
 mod state;
+mod users;
+mod users_endpoints;
 mod wire;
 
 pub use crate::server::{Identity, Request, Server};
@@ -32,6 +34,7 @@ pub use logs::LogGroup;
 pub use policy::PasswordPolicy;
 pub use principal::{Principal, Role};
 pub use state::Cloud;
+pub use users::{ReportRow, RootUser};
 
 use crate::clock::Clock;
 use live::Live;

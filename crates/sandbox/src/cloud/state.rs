@@ -4,6 +4,7 @@ use super::audit::Trail;
 use super::logs::LogGroup;
 use super::policy::PasswordPolicy;
 use super::principal::{Principal, Role};
+use super::users::{ReportRow, RootUser};
 use crate::server::{Settings, engine_options};
 use crate::throttle::Throttle;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,13 @@ pub struct Cloud {
     pub(crate) roles: Vec<Role>,
     pub(crate) policy: Option<PasswordPolicy>,
     pub(crate) users: u64,
+    pub(crate) root: RootUser,
+    /// The regions that encrypt new disks by default.
+    pub(crate) encrypts_disks: BTreeSet<String>,
+    /// The rows of the credential report.
+    pub(crate) report: Vec<ReportRow>,
+    /// How many questions the provider answers before the report is complete.
+    pub(crate) report_after: u32,
     pub(crate) trails: Vec<Trail>,
     pub(crate) log_groups: BTreeMap<String, BTreeMap<String, LogGroup>>,
     pub(crate) regions: BTreeSet<String>,
@@ -75,6 +83,10 @@ impl Cloud {
             roles: Vec::new(),
             policy: None,
             users: 1,
+            root: RootUser::default(),
+            encrypts_disks: BTreeSet::new(),
+            report: Vec::new(),
+            report_after: 1,
             trails: Vec::new(),
             log_groups: BTreeMap::new(),
             regions: REGIONS.iter().map(|region| (*region).to_owned()).collect(),
@@ -135,6 +147,35 @@ impl Cloud {
     pub fn users(mut self, users: u64) -> Self {
         self.users = users;
         self
+    }
+
+    /// What the account's summary says of its root user.
+    pub fn root(mut self, root: RootUser) -> Self {
+        self.root = root;
+        self
+    }
+
+    /// Encrypts new disks of a region by default.
+    pub fn encrypts_disks(mut self, region: &str) -> Self {
+        self.encrypts_disks.insert(region.to_owned());
+        self
+    }
+
+    /// Adds a row to the credential report, which has none at first.
+    pub fn reported(mut self, row: ReportRow) -> Self {
+        self.report.push(row);
+        self
+    }
+
+    /// How many times the provider says that it makes the report before it is complete; once by default.
+    pub fn report_after(mut self, answers: u32) -> Self {
+        self.report_after = answers;
+        self
+    }
+
+    /// Replaces the rows of the credential report.
+    pub fn set_report(&mut self, rows: impl IntoIterator<Item = ReportRow>) {
+        self.report = rows.into_iter().collect();
     }
 
     /// Adds a trail, or replaces the one with that name in its region.

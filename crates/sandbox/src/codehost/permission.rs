@@ -32,4 +32,6 @@ pub enum Endpoint {
     Contents,
     /// `…/codeowners/errors`.
     CodeownersErrors,
+    /// `…/vulnerability-alerts`.
+    VulnerabilityAlerts,
 }

@@ -36,6 +36,9 @@ pub struct Repository {
     pub(crate) protections: BTreeMap<String, Protection>,
     pub(crate) protection_disabled: bool,
     pub(crate) plan_limited: bool,
+    pub(crate) vulnerability_alerts: bool,
+    /// The status of secret scanning and of its push protection; `None` for a feature that the host does not name.
+    pub(crate) secret_scanning: [Option<&'static str>; 2],
     pub(crate) rules: BTreeMap<String, Vec<Value>>,
     pub(crate) rulesets: Vec<Ruleset>,
     pub(crate) refusals: BTreeMap<Endpoint, (u16, String)>,
@@ -70,6 +73,8 @@ impl Repository {
             protections: BTreeMap::new(),
             protection_disabled: false,
             plan_limited: false,
+            vulnerability_alerts: false,
+            secret_scanning: [Some("disabled"); 2],
             rules: BTreeMap::new(),
             rulesets: Vec::new(),
             refusals: BTreeMap::new(),
@@ -86,6 +91,18 @@ impl Repository {
     /// Its id; assigned by the host if not set.
     pub fn id(mut self, id: u64) -> Self {
         self.id = Some(id);
+        self
+    }
+
+    /// Whether vulnerability alerts are enabled.
+    pub fn vulnerability_alerts(mut self, enabled: bool) -> Self {
+        self.vulnerability_alerts = enabled;
+        self
+    }
+
+    /// The status of secret scanning and of its push protection: `enabled`, `disabled`, or not named by the host.
+    pub fn secret_scanning(mut self, scanning: Option<&'static str>, push: Option<&'static str>) -> Self {
+        self.secret_scanning = [scanning, push];
         self
     }
 

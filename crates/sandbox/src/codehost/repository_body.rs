@@ -24,7 +24,7 @@ pub(super) fn listed(
         o.str("temp_clone_token", &clone_token(repository));
     }
     if who.administers(organization, repository) {
-        security(o);
+        security(o, repository);
     }
     o.object("custom_properties", |_| {});
 }
@@ -67,7 +67,7 @@ pub(super) fn full(
         });
     }
     if who.administers(organization, repository) {
-        security(o);
+        security(o, repository);
     }
     o.num("network_count", 0);
     o.num("subscribers_count", 4);
@@ -164,16 +164,19 @@ fn permissions(o: &mut Object<'_>, organization: Option<&Organization>, reposito
     });
 }
 
-fn security(o: &mut Object<'_>) {
+fn security(o: &mut Object<'_>, repository: &Repository) {
+    let [scanning, push] = repository.secret_scanning;
     o.object("security_and_analysis", |o| {
-        for feature in [
-            "secret_scanning",
-            "secret_scanning_push_protection",
-            "dependabot_security_updates",
-            "secret_scanning_non_provider_patterns",
-            "secret_scanning_validity_checks",
+        for (feature, status) in [
+            ("secret_scanning", scanning),
+            ("secret_scanning_push_protection", push),
+            ("dependabot_security_updates", Some("disabled")),
+            ("secret_scanning_non_provider_patterns", Some("disabled")),
+            ("secret_scanning_validity_checks", Some("disabled")),
         ] {
-            o.object(feature, |o| o.str("status", "disabled"));
+            if let Some(status) = status {
+                o.object(feature, |o| o.str("status", status));
+            }
         }
     });
 }

@@ -1,6 +1,6 @@
 //! The cloud account of most tests, and one with many log groups.
 
-use crate::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, Role, Trail};
+use crate::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, ReportRow, Role, Trail};
 
 /// The account.
 pub const DEMO_CLOUD_ACCOUNT: &str = "123456789012";
@@ -24,11 +24,14 @@ pub const DEMO_CLOUD_ROLE_ARN: &str = "arn:aws:iam::123456789012:role/evidence-r
 pub const DEMO_CLOUD_EXTERNAL_ID: &str = "acme-evidence-2026";
 
 /// The permissions for collecting.
-const READING: [&str; 8] = [
+const READING: [&str; 11] = [
+    "ec2:GetEbsEncryptionByDefault",
     "organizations:ListAccounts",
     "ec2:DescribeRegions",
     "iam:GetAccountPasswordPolicy",
     "iam:GetAccountSummary",
+    "iam:GenerateCredentialReport",
+    "iam:GetCredentialReport",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
     "cloudtrail:GetEventSelectors",
@@ -69,6 +72,15 @@ pub fn demo_account() -> Cloud {
                 .session(DEMO_CLOUD_EXPIRED_SESSION_TOKEN, 1_767_225_600),
         )
         .password_policy(PasswordPolicy::new(12).max_age_days(365).reuse_prevention(5))
+        .encrypts_disks("eu-west-1")
+        .reported(ReportRow::root(DEMO_CLOUD_ACCOUNT))
+        .reported(
+            ReportRow::user(DEMO_CLOUD_ACCOUNT, "erin")
+                .password("2 days ago", "40 days ago")
+                .with("mfa_active", "true"),
+        )
+        .reported(ReportRow::user(DEMO_CLOUD_ACCOUNT, "deploy").key(1, "1 days ago", "400 days ago"))
+        .reported(ReportRow::user(DEMO_CLOUD_ACCOUNT, "backup").key(1, "3 days ago", "20 days ago"))
         .trail(
             Trail::new("acme-audit", "eu-west-1")
                 .multi_region(true)

@@ -43,7 +43,7 @@ pub struct Request {
     /// The fault that was applied.
     pub fault: Option<&'static str>,
     /// Whether a read-only client would not send this. For the code host that is everything except GET and HEAD, for
-    /// the cloud every action except `Get…`, `Describe…` and `AssumeRole`, for the workspace everything except GET,
+    /// the cloud every action except `Get…`, `Describe…`, `List…`, `GenerateCredentialReport` and `AssumeRole`, for the workspace everything except GET,
     /// HEAD and `POST /token`.
     pub violation: bool,
     headers: Box<str>,

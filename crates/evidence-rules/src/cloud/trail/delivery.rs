@@ -1,14 +1,11 @@
 //! Whether a trail that is logging also delivers, according to its status and the time of the answer.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{Criterion, DELIVERY_UNCONFIRMED};
+pub use crate::age::{judged_at, read_judged_at};
 use crate::cloud::record::{Moment, TrailStatus};
 use crate::field::Field;
-use crate::inspection::Facts;
 use crate::rule::reason;
 use evidence_text::single_line;
 
@@ -18,20 +15,6 @@ const LONGEST: i64 = 24 * 60 * 60;
 
 /// The name of the fact that tells in which region, other than its home, a trail was looked at.
 pub const REGION: &str = "region";
-
-/// The name of the fact that tells from when ages count.
-const JUDGED_AT: &str = "judged_at";
-
-/// The fact that tells from when ages count.
-pub fn judged_at(at: Timestamp) -> Option<(Cow<'static, str>, Value)> {
-    let at = evidence_bundle::time::format(at.as_second())?;
-    Some((JUDGED_AT.into(), at.into()))
-}
-
-/// From when ages count, by the fact that tells it.
-pub fn read_judged_at(facts: &Facts) -> Option<Timestamp> {
-    facts.get(JUDGED_AT)?.as_str()?.parse().ok()
-}
 
 /// Judges the deliveries in a status, for a run that began at `at`.
 ///

@@ -8,10 +8,12 @@ use super::config::{AccountScope, CloudConfig};
 use super::host::action::Action;
 use super::host::api::{Host, Hosts};
 use super::host::endpoint::Region;
-use super::host::refusal::{Unread, no_address};
+use super::host::refusal::{Recorded, Unread, no_address};
 use super::names::NAME;
 use crate::observation::Seen;
 use evidence_http::Meta;
+use evidence_rules::cloud::record::RootAccount;
+use tokio::sync::OnceCell;
 
 /// An account that can be read.
 pub(super) struct Account {
@@ -26,6 +28,8 @@ pub(super) struct Account {
     pub(super) folder: String,
     /// The prefix of messages, with several accounts.
     pub(super) label: String,
+    /// Its summary, once a topic has asked for it.
+    pub(super) summary: OnceCell<Recorded<RootAccount>>,
 }
 
 impl Account {

@@ -37,7 +37,7 @@ pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 const CHAINED: u32 = 3_600;
 
 /// The controls this source can serve.
-pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
+pub(super) static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 /// `sources.cloud`
 #[derive(Debug, Clone)]
@@ -181,7 +181,8 @@ pub(super) struct CredentialVariables {
 impl CloudConfig {
     /// Whether any required rule reads regions.
     pub(super) fn wants_regions(&self) -> bool {
-        self.collects(&artifact::AUDIT_TRAILS) || self.collects(&artifact::LOG_GROUPS)
+        let regional = [&artifact::AUDIT_TRAILS, &artifact::LOG_GROUPS, &artifact::DISK_ENCRYPTION];
+        regional.into_iter().any(|kind| self.collects(kind))
     }
 }
 

@@ -9,6 +9,7 @@ use evidence_bundle::document::Warning;
 use futures_util::future::{BoxFuture, join, join_all};
 use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _};
+use tokio::sync::OnceCell;
 
 use super::account::Account;
 use super::accounts;
@@ -162,6 +163,7 @@ pub(super) async fn connect(
                 number: caller.account.clone(),
                 folder: String::new(),
                 label: String::new(),
+                summary: OnceCell::new(),
             };
             vec![open(account).await]
         } else {
@@ -236,6 +238,7 @@ async fn assume(
                 number: account.number.clone(),
                 folder: format!("{}/", account.number),
                 label: format!("{}: ", account.shown()),
+                summary: OnceCell::new(),
             };
             open(account).await
         }

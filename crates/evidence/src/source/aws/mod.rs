@@ -138,6 +138,10 @@ impl Session for CloudSession {
         NAME
     }
 
+    fn rules(&self) -> &[&'static Rule] {
+        &self.config.rules
+    }
+
     fn organization(&self) -> &str {
         &self.caller.account
     }

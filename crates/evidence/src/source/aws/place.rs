@@ -24,8 +24,15 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
     if artifact::PASSWORD_POLICY.serves(place.rule) {
         // The policy belongs to the account: its page has no region.
         Some(format!("{console}/iam/home#/account_settings"))
+    } else if artifact::ROOT_ACCOUNT.serves(place.rule) {
+        // The page that the root user itself sees.
+        Some(format!("{console}/iam/home#/security_credentials"))
+    } else if artifact::CREDENTIAL_REPORT.serves(place.rule) {
+        Some(format!("{console}/iam/home#/users"))
     } else if artifact::AUDIT_TRAILS.serves(place.rule) {
         Some(format!("{console}/cloudtrailv2/home{query}#/trails"))
+    } else if artifact::DISK_ENCRYPTION.serves(place.rule) {
+        Some(format!("{console}/ec2/home{query}#Settings:tab=dataProtectionAndSecurity"))
     } else if artifact::LOG_GROUPS.serves(place.rule) {
         Some(format!("{console}/cloudwatch/home{query}#logsV2:log-groups"))
     } else {
@@ -101,6 +108,24 @@ mod tests {
                 Some("https://console.amazonaws-us-gov.com/cloudtrailv2/home?region=us-gov-east-1#/trails"),
             ),
             ("https://sts.us-east-1.amazonaws.com", "audit-trail", "123456789012/us-iso-east-1", None),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "root-keys",
+                "123456789012",
+                Some("https://console.aws.amazon.com/iam/home#/security_credentials"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "unused-credentials",
+                "123456789012",
+                Some("https://console.aws.amazon.com/iam/home#/users"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "trail-integrity",
+                "123456789012",
+                Some(&*format!("{trails}?region=us-east-1#/trails")),
+            ),
             ("https://sts.us-east-1.amazonaws.com", "made-up", "123456789012", None),
         ] {
             assert_eq!(page(&Place { api_url, rule, subject }).as_deref(), expected, "{rule} {subject}");

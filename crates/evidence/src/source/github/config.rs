@@ -41,7 +41,7 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 };
 
 /// The controls this source can serve.
-static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
+static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 /// `sources.codehost`
 #[derive(Debug, Clone)]

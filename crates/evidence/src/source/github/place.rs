@@ -4,7 +4,10 @@ use evidence_os::shell;
 use url::Url;
 
 use crate::source::place::{Place, Remedy, segment};
-use evidence_rules::codehost::{BRANCH_PROTECTION, TWO_FACTOR_REQUIRED, branch_protection as branch};
+use evidence_rules::codehost::{
+    BRANCH_PROTECTION, DEFAULT_PERMISSION, PUSH_PROTECTION, SECRET_SCANNING, TWO_FACTOR_REQUIRED,
+    VULNERABILITY_ALERTS, branch_protection as branch,
+};
 use evidence_rules::rule::Reason;
 
 /// The reasons that the ruleset removes.
@@ -46,12 +49,19 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
             let repository = format!("{web}/{}/{}", segment(owner), segment(name));
             if place.rule == BRANCH_PROTECTION.code {
                 format!("{repository}/settings/branches")
+            } else if [SECRET_SCANNING.code, PUSH_PROTECTION.code, VULNERABILITY_ALERTS.code]
+                .contains(&place.rule)
+            {
+                format!("{repository}/settings/security_analysis")
             } else {
                 repository
             }
         }
         None if place.rule == TWO_FACTOR_REQUIRED.code => {
             format!("{web}/organizations/{}/settings/security", segment(place.subject))
+        }
+        None if place.rule == DEFAULT_PERMISSION.code => {
+            format!("{web}/organizations/{}/settings/member_privileges", segment(place.subject))
         }
         None => format!("{web}/orgs/{}/repositories", segment(place.subject)),
     })
@@ -127,6 +137,10 @@ mod tests {
             (two_factor, "acme", "/organizations/acme/settings/security"),
             (branch, "acme/web", "/acme/web/settings/branches"),
             (owners, "acme/web", "/acme/web"),
+            ("default-permission", "acme", "/organizations/acme/settings/member_privileges"),
+            ("secret-scanning", "acme/web", "/acme/web/settings/security_analysis"),
+            ("push-protection", "acme/web", "/acme/web/settings/security_analysis"),
+            ("vulnerability-alerts", "acme/web", "/acme/web/settings/security_analysis"),
             (branch, "acme", "/orgs/acme/repositories"),
             (owners, "acme", "/orgs/acme/repositories"),
             (branch, "acme/a b)/../x?#", "/acme/a%20b%29%2F..%2Fx%3F%23/settings/branches"),

@@ -27,7 +27,7 @@ const MAXIMUM_PAGES: u64 = 1_000;
 /// every page. The headers contain the next page and whether repositories were omitted. A resumed run requests it anew.
 pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
     name: "/orgs/{org}/repos?per_page=100&sort=full_name&direction=asc",
-    purpose: "discovery, with `repos: \"*\"`",
+    purpose: "discovery, with `repos: \"*\"`; `secret-scanning` and `push-protection`",
     times: "once per 100 repositories",
     kind: Some("repository discovery"),
     media_type: JSON,

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
 use super::host::api::{Api, JSON, MIB};
 use super::host::compare::of_repository;
@@ -17,6 +18,8 @@ use crate::observation::Seen;
 use evidence_http::retry::Class;
 use evidence_http::{Answered, Asked, Call, CallError, Keeping, Meta, ParseError, Subject};
 use evidence_rules::codehost as rules;
+use evidence_rules::codehost::security::{Feature, RepositorySecurity, SecurityAndAnalysis};
+use evidence_rules::field::Field;
 use evidence_rules::rule::Reason;
 
 /// A repository that only the configuration names: whether it is visible, its default branch, and whether it is
@@ -65,6 +68,30 @@ pub(super) struct Repository {
     pub(super) size: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) permissions: Option<Permissions>,
+    /// Shown only to administrators.
+    #[serde(default, deserialize_with = "documented", skip_serializing_if = "Field::is_absent")]
+    pub(super) security_and_analysis: Field<SecurityAndAnalysis>,
+}
+
+/// The features, whose words are only kept if the host documents them. Another form is as good as none: it must not cost
+/// the repository.
+fn documented<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field<SecurityAndAnalysis>, D::Error> {
+    let section: RepositorySecurity = match Value::deserialize(deserializer)? {
+        Value::Null => return Ok(Field::Null),
+        section => serde_json::from_value(json!({ "security_and_analysis": section })).unwrap_or_default(),
+    };
+    let known = |feature: Field<Feature>| {
+        feature.map(|Feature { status }| match status {
+            Field::Value(word) if !["enabled", "disabled"].contains(&word.as_str()) => {
+                Feature { status: Field::Null }
+            }
+            status => Feature { status },
+        })
+    };
+    Ok(section.security_and_analysis.map(|found| SecurityAndAnalysis {
+        secret_scanning: known(found.secret_scanning),
+        secret_scanning_push_protection: known(found.secret_scanning_push_protection),
+    }))
 }
 
 /// The permissions of the token's user in a repository.
@@ -141,9 +168,27 @@ pub(super) struct Names {
     pub(super) repositories: HashSet<String>,
     /// Other names, such as branches, which nearly all repositories share.
     others: HashSet<Arc<str>>,
+    /// Security settings, of which there are few different ones.
+    security: Vec<Arc<RepositorySecurity>>,
 }
 
 impl Names {
+    /// A shared copy of these settings; `None` if the host shows none.
+    fn security(&mut self, shown: &Field<SecurityAndAnalysis>) -> Option<Arc<RepositorySecurity>> {
+        if shown.is_absent() {
+            return None;
+        }
+        if let Some(known) = self.security.iter().find(|known| known.security_and_analysis == *shown) {
+            return Some(Arc::clone(known));
+        }
+        let settings = Arc::new(RepositorySecurity {
+            security_and_analysis: shown.clone(),
+            ..RepositorySecurity::default()
+        });
+        self.security.push(Arc::clone(&settings));
+        Some(settings)
+    }
+
     /// A shared copy of `name`.
     pub(super) fn shared(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.others.get(name) {
@@ -166,6 +211,8 @@ pub(super) struct RepositoryDetails {
     pub(super) administered: bool,
     /// Whether its size does not prove that it has content.
     pub(super) may_be_empty: bool,
+    /// Its security settings, if the host shows any.
+    pub(super) security: Option<Arc<RepositorySecurity>>,
     /// When the host showed it.
     pub(super) listed_at: Timestamp,
 }
@@ -180,6 +227,7 @@ impl RepositoryDetails {
             default_branch: default_branch.map(|name| names.shared(name)),
             administered: repository.permissions.as_ref().and_then(|found| found.admin).unwrap_or(false),
             may_be_empty: repository.size.is_none_or(|size| size == 0),
+            security: names.security(&repository.security_and_analysis),
             listed_at,
         }
     }

@@ -15,6 +15,7 @@ use super::preflight::Preflight;
 use crate::observation::SourceName;
 use crate::source::{CollectionItem, ConnectError, Plan, Session, SessionSummary};
 use evidence_http::cache::Cache;
+use evidence_rules::rule::Rule;
 
 /// See the module.
 pub(super) struct CodeHostSession {
@@ -26,6 +27,10 @@ pub(super) struct CodeHostSession {
 impl Session for CodeHostSession {
     fn name(&self) -> SourceName {
         NAME
+    }
+
+    fn rules(&self) -> &[&'static Rule] {
+        &self.host.config.rules
     }
 
     fn organization(&self) -> &str {

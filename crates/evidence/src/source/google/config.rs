@@ -29,7 +29,7 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
 };
 
 /// The controls this source can serve.
-static SERVED: Vocabulary = controls_of(|| served_by(rules::RULES.rules));
+static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 /// `sources.altcloud`
 #[derive(Debug, Clone)]
@@ -153,6 +153,7 @@ pub(super) fn decode(
         return None;
     }
     Some(Arc::new(AltCloudConfig {
+        rule_settings: applied.settings.clone(),
         credentials_json_env: json_env.map(|name| name.value),
         credentials_env: credentials_env?.value,
         customer_id: customer_id?,

@@ -109,6 +109,10 @@ impl Session for AltCloudSession {
         NAME
     }
 
+    fn rules(&self) -> &[&'static Rule] {
+        &self.host.config.rules
+    }
+
     fn organization(&self) -> &str {
         self.host.config.organization()
     }

@@ -20,7 +20,7 @@ use evidence_text::{counted, saturating_u64};
 /// The customer's users.
 pub(crate) static USERS: Paged<User> = paged(
     "/admin/directory/v1/users?customer={customer}&maxResults=500&orderBy=email&projection=basic",
-    "`two-step-verification` and `administrators`, without `domains`; its first page is part of the connection test",
+    "`two-step-verification`, `administrators` and `inactive-users`, without `domains`; its first page is part of the connection test",
     "once per 500 users",
 );
 

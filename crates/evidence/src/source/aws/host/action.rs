@@ -29,7 +29,12 @@ impl<T> Action<T> {
 
     /// Whether each region has its own host for the call.
     pub(crate) fn is_regional(&self) -> bool {
-        matches!(self.service, Service::CloudTrail | Service::Logs)
+        match self.service {
+            Service::CloudTrail | Service::Logs => true,
+            // Any region lists the regions.
+            Service::Ec2 => self.name() != "DescribeRegions",
+            Service::Sts | Service::Iam | Service::Organizations => false,
+        }
     }
 
     /// Whether both are the same call.

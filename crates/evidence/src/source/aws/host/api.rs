@@ -15,6 +15,7 @@ use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::login::Login;
 use super::sign::Credentials;
+use crate::env::Clock;
 use crate::report::SourceWatch;
 use crate::source::RunContext;
 use crate::source::aws::config::CloudConfig;
@@ -55,6 +56,7 @@ pub(crate) struct Hosts {
     /// The account, once it is known.
     account: Arc<OnceLock<String>>,
     others: Mutex<HashMap<(Service, Region), Arc<Host>>>,
+    clock: Clock,
 }
 
 impl Hosts {
@@ -88,13 +90,14 @@ impl Hosts {
         });
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
-        let client = Client::new(settings, dialect.clone(), dialect, clock, watch)?;
+        let client = Client::new(settings, dialect.clone(), dialect, clock.clone(), watch)?;
         let account = Arc::<OnceLock<String>>::default();
         let first_account = Arc::clone(&account);
         let first = Host { client, endpoint, region: home.clone(), account: first_account };
         let env = &surroundings.env;
         let began = Began { at: env.started(), is_fixed: env.is_reproducible() };
-        Ok(Hosts { first: Arc::new(first), login, skew, began, address, account, others: Mutex::default() })
+        let first = Arc::new(first);
+        Ok(Hosts { first, login, skew, began, address, account, others: Mutex::default(), clock })
     }
 
     /// The same hosts, called with other credentials.
@@ -102,7 +105,8 @@ impl Hosts {
         let (login, account) = (Some(Arc::new(login)), Arc::default());
         let first = Arc::new(self.sibling(&login, &account, &self.first.endpoint, &self.first.region));
         let (skew, address) = (Arc::clone(&self.skew), self.address.clone());
-        Hosts { first, login, skew, began: self.began, address, account, others: Mutex::default() }
+        let (began, clock) = (self.began, self.clock.clone());
+        Hosts { first, login, skew, began, address, account, others: Mutex::default(), clock }
     }
 
     /// Says which account the credentials belong to: from now on, answers about others are refused.
@@ -173,6 +177,12 @@ impl Hosts {
         let Began { at, is_fixed } = self.began;
         let skew = SignedDuration::from_secs(if is_fixed { 0 } else { self.skew() });
         at.checked_add(skew).unwrap_or(at)
+    }
+
+    /// Waits for the provider to finish what it began.
+    pub(crate) async fn wait(&self, duration: SignedDuration) {
+        let now = self.clock.now();
+        self.clock.sleep_until(now.checked_add(duration).unwrap_or(now)).await;
     }
 
     /// The error of this machine's clock, as far as it is known.

@@ -22,7 +22,8 @@ pub(super) fn inspected(
 ) -> Vec<CollectionItem> {
     let seen = Seen::artifact(NAME, filename, record, None, &Meta::default());
     let inspection = Inspection::from(observation(kind, ACCOUNT, seen));
-    let rules = kind.rules.iter();
+    // The verdict is that of the first rule of the kind.
+    let rules = kind.rules.iter().take(1);
     let judged = rules.fold(inspection, |all, rule| all.judged(rule, ACCOUNT, verdict.clone()));
     vec![CollectionItem::Inspected(judged)]
 }

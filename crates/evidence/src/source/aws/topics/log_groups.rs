@@ -14,7 +14,6 @@ use super::alone::{self, inspected};
 use crate::json::{Object, object};
 use crate::observation::{Inspection, Observation, Seen};
 use crate::source::aws::account::Account;
-use crate::source::aws::config::CloudConfig;
 use crate::source::aws::host::action::{Action, MIB};
 use crate::source::aws::host::compare::{differs, of_region};
 use crate::source::aws::host::endpoint::{Protocol, Region, Service};
@@ -24,7 +23,7 @@ use crate::source::aws::host::refusal::{
 use crate::source::aws::names::{self, Arn, LOG_GROUP, common_beginning};
 use crate::source::aws::observe::{denied, observation, unread};
 use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
-use crate::source::{CollectionItem, Member};
+use crate::source::{CollectionItem, Member, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, Call, Meta, ParseError, Subject, recorded};
 use evidence_rules::cloud::OF_LOG_GROUPS;
@@ -51,7 +50,7 @@ const MAXIMUM_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) static TOPIC: Topic = Topic {
     name: "log groups",
     kind: Some(&LOG_GROUPS),
-    required: CloudConfig::wants_regions,
+    required: |config| config.collects(&LOG_GROUPS),
     counted: Some(("log group", "log groups")),
     open: |account| open(account).boxed(),
 };

@@ -4,11 +4,15 @@
 //! documented is, because guessing its meaning would invent evidence. And a missing list is an error, since "no trails" is a
 //! finding that the answer must state.
 
+mod account_summary;
 mod alone;
 mod audit_trails;
+mod credential_report;
+mod disk_encryption;
 mod log_groups;
 mod password_policy;
 mod regions;
+mod root_account;
 
 use self::audit_trails::{listing, selectors, status};
 use super::accounts;
@@ -19,8 +23,15 @@ use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 
 /// Every topic, in the order of the collection.
-pub(super) static TOPICS: &[&Topic] =
-    &[&regions::TOPIC, &password_policy::TOPIC, &audit_trails::TOPIC, &log_groups::TOPIC];
+pub(super) static TOPICS: &[&Topic] = &[
+    &regions::TOPIC,
+    &password_policy::TOPIC,
+    &root_account::TOPIC,
+    &credential_report::TOPIC,
+    &audit_trails::TOPIC,
+    &log_groups::TOPIC,
+    &disk_encryption::TOPIC,
+];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
@@ -31,13 +42,16 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(log_groups::DESCRIBE_LOG_GROUPS.call, log_groups::offline),
     endpoint!(status::GET_TRAIL_STATUS.call, status::offline),
     endpoint!(selectors::GET_EVENT_SELECTORS.call, selectors::offline),
-    endpoint!(password_policy::GET_ACCOUNT_SUMMARY.call, password_policy::summary_offline),
+    endpoint!(account_summary::GET_ACCOUNT_SUMMARY.call, password_policy::summary_offline),
     endpoint!(regions::DESCRIBE_REGIONS.call, nothing),
     endpoint!(accounts::LIST_ACCOUNTS.call, nothing),
     endpoint!(sts::ASSUME_ROLE_WITH_WEB_IDENTITY.call, nothing),
     endpoint!(metadata::SESSION, nothing),
     endpoint!(metadata::ROLE, nothing),
     endpoint!(metadata::CREDENTIALS, nothing),
+    endpoint!(credential_report::GENERATE_CREDENTIAL_REPORT.call, nothing),
+    endpoint!(credential_report::GET_CREDENTIAL_REPORT.call, credential_report::offline),
+    endpoint!(disk_encryption::GET_EBS_ENCRYPTION_BY_DEFAULT.call, disk_encryption::offline),
 ];
 
 /// An answer without anything to judge.

@@ -3,6 +3,7 @@
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join};
 
+use super::account_summary;
 use super::alone::inspected;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::source::aws::account::Account;
@@ -10,7 +11,7 @@ use crate::source::aws::host::action::{Action, SMALL_LIMIT};
 use crate::source::aws::host::answer::{RefusalMeaning, meaning};
 use crate::source::aws::host::endpoint::{Protocol, Region, Service};
 use crate::source::aws::host::refusal::{self, ReadResult, Recorded, failure, with_requests, words};
-use crate::source::aws::host::xml::{self, Element, field, required};
+use crate::source::aws::host::xml::{self, field, required};
 use crate::source::aws::observe::{denied, observation};
 use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
 use crate::source::{CollectionItem, Source as _};
@@ -19,8 +20,7 @@ use evidence_http::{Answered, Call, CallError, ParseError};
 use evidence_rules::cloud::OF_PASSWORDS;
 use evidence_rules::cloud::artifact::{ACCOUNT_SUMMARY, PASSWORD_POLICY};
 use evidence_rules::cloud::password::{self, KnownPolicy, PASSWORD_POLICY_MISSING, PasswordFacts};
-use evidence_rules::cloud::record::{AccountSummary, PasswordPolicy, PasswordPolicyRecord};
-use evidence_rules::field::Field;
+use evidence_rules::cloud::record::{AccountSummary, PasswordPolicy, PasswordPolicyRecord, RootAccount};
 use evidence_rules::rule::{Settings, Verdict};
 
 /// The password policy.
@@ -47,21 +47,6 @@ pub(crate) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
     },
 };
 
-pub(crate) static GET_ACCOUNT_SUMMARY: Action<AccountSummary> = Action {
-    service: Service::Iam,
-    call: Call {
-        name: "iam:GetAccountSummary",
-        purpose: "`password-policy`: whether the account has users",
-        times: "once per account",
-        kind: Some("GetAccountSummary"),
-        media_type: Protocol::FORM,
-        limit: SMALL_LIMIT,
-        parse: summary,
-        subject: None,
-        keep: None,
-    },
-};
-
 /// `GetAccountPasswordPolicy`
 pub(super) fn policy(bytes: &[u8]) -> Result<PasswordPolicy, ParseError> {
     let root = xml::root(bytes, "GetAccountPasswordPolicyResponse")?;
@@ -78,26 +63,6 @@ pub(super) fn policy(bytes: &[u8]) -> Result<PasswordPolicy, ParseError> {
         password_reuse_prevention: field(policy, "PasswordReusePrevention")?,
         hard_expiry: field(policy, "HardExpiry")?,
     })
-}
-
-/// `GetAccountSummary`: an unordered map, of which only the number of users is read.
-pub(super) fn summary(bytes: &[u8]) -> Result<AccountSummary, ParseError> {
-    let root = xml::root(bytes, "GetAccountSummaryResponse")?;
-    let map = required(required(&root, "GetAccountSummaryResult")?, "SummaryMap")?;
-    let mut users = None;
-    for entry in &map.children {
-        if entry.child("key")?.and_then(Element::text) != Some("Users") {
-            continue;
-        }
-        let Field::Value(count) = field(entry, "value")? else {
-            return Err(ParseError::Shape("Users has no value".to_string()));
-        };
-        if users.replace(count).is_some() {
-            return Err(ParseError::Shape("Users is reported twice".to_string()));
-        }
-    }
-    let users = users.ok_or_else(|| ParseError::Shape("no Users in SummaryMap".to_string()))?;
-    Ok(AccountSummary { users })
 }
 
 /// The account's password policy.
@@ -134,12 +99,11 @@ async fn open(account: &Account) -> Box<dyn Answers> {
         let host = account.host(&GET_ACCOUNT_PASSWORD_POLICY, &account.home)?;
         of_policy(host.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], None).await)
     };
-    let summary = async {
-        let host = account.host(&GET_ACCOUNT_SUMMARY, &account.home)?;
-        refusal::of(&GET_ACCOUNT_SUMMARY, None, host.ask(&GET_ACCOUNT_SUMMARY, &[], None).await)
-    };
     let policy = with_requests(&GET_ACCOUNT_PASSWORD_POLICY, policy);
-    let (policy, summary) = join(policy, with_requests(&GET_ACCOUNT_SUMMARY, summary)).await;
+    let (policy, (summary, requests)) = join(policy, account_summary::of(account)).await;
+    let users = |summary: &RootAccount| AccountSummary { users: summary.users.value().copied().unwrap_or(1) };
+    let summary = summary.as_ref().map(|(summary, meta)| (users(summary), meta.clone()));
+    let summary = (summary.map_err(Clone::clone), requests.clone());
     Box::new(PolicyAnswers { policy, summary })
 }
 
@@ -213,7 +177,8 @@ pub(super) fn policy_offline(policy: PasswordPolicy) -> Vec<CollectionItem> {
 }
 
 /// The summary of an account without a password policy.
-pub(super) fn summary_offline(summary: AccountSummary) -> Vec<CollectionItem> {
+pub(super) fn summary_offline(summary: RootAccount) -> Vec<CollectionItem> {
+    let summary = AccountSummary { users: summary.users.value().copied().unwrap_or(1) };
     let verdict = match summary.users {
         0 => password::without_users(),
         _ => Verdict::fail(&password::PASSWORD_POLICY_MISSING, "no policy"),

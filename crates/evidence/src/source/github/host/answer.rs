@@ -219,6 +219,15 @@ pub fn says_disabled(refused: &Refused) -> bool {
     text.trim_end_matches('.').eq_ignore_ascii_case(DISABLED)
 }
 
+/// Whether a refusal is the host's word that the repository's vulnerability alerts are off. A plain "Not Found" is not: the
+/// host says that to those who may not see the setting.
+pub fn says_alerts_off(refused: &Refused) -> bool {
+    let text = refused.message.as_deref().unwrap_or_default().trim();
+    refused.class == Class::NotFound
+        && refused.meta.redirected_to.is_none()
+        && text.trim_end_matches('.').eq_ignore_ascii_case("Vulnerability alerts are disabled")
+}
+
 /// Whether a refusal names the times in an app's proof: this machine's clock may be wrong.
 pub fn says_wrong_time(message: Option<&str>) -> bool {
     let text = message.unwrap_or_default().trim();

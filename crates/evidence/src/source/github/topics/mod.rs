@@ -8,6 +8,7 @@
 pub(crate) mod branch_protection;
 pub(crate) mod codeowners;
 pub(crate) mod organization;
+mod security;
 
 use self::branch_protection::{branch, classic, rules, ruleset};
 use self::codeowners::errors;
@@ -22,7 +23,8 @@ use crate::source::endpoint::{Endpoint, endpoint};
 use crate::source::{CollectionItem, Source as _};
 
 /// Every topic, in the order of the collection.
-static TOPICS: &[&Topic] = &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC];
+static TOPICS: &[&Topic] =
+    &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC, &security::TOPIC];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
@@ -48,6 +50,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(NAMED_INSTALLATION, nothing),
     endpoint!(INSTALLATIONS, nothing),
     endpoint!(TOKEN, nothing),
+    endpoint!(security::VULNERABILITY_ALERTS, nothing),
 ];
 
 /// An answer without a meaning of its own.

@@ -2,7 +2,7 @@
 //!
 //! Every scope ends in `readonly`.
 
-use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
+use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE};
 use evidence_rules::rule::Rule;
 
 /// A scope delegated to the service account.
@@ -69,7 +69,9 @@ impl OAuthScope {
     /// Whether `rule` needs the scope.
     fn serves(self, rule: &Rule) -> bool {
         match self {
-            OAuthScope::Users => TWO_STEP.serves(rule.code) || ADMIN_ROLES.serves(rule.code),
+            OAuthScope::Users => {
+                [&TWO_STEP, &ADMIN_ROLES, &USER_ACTIVITY].iter().any(|kind| kind.serves(rule.code))
+            }
             OAuthScope::Roles => ADMIN_ROLES.serves(rule.code),
             OAuthScope::Reports => USER_LIFECYCLE.serves(rule.code),
         }
@@ -100,9 +102,10 @@ mod tests {
 
     #[test]
     fn only_what_the_rules_need_is_asked_for_and_nothing_that_writes() {
-        let table: [(&[&Rule], &[OAuthScope]); 5] = [
+        let table: [(&[&Rule], &[OAuthScope]); 6] = [
             (&[], &[]),
             (&[&TWO_STEP_VERIFICATION], &[OAuthScope::Users]),
+            (&[&INACTIVE_USERS], &[OAuthScope::Users]),
             (&[&ADMINISTRATORS], &[OAuthScope::Users, OAuthScope::Roles]),
             (&[&USER_LIFECYCLE_LOG], &[OAuthScope::Reports]),
             (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], OAuthScope::ALL),

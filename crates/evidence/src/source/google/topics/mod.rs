@@ -3,6 +3,7 @@
 //! Two rules hold for every call. A missing or unknown field of an answer is not an error; a field of another type than
 //! documented is, because guessing its meaning would invent evidence.
 
+mod activity;
 mod administrators;
 mod alone;
 mod lifecycle;
@@ -19,7 +20,7 @@ use evidence_rules::altcloud::record::User;
 use evidence_rules::rule::Settings;
 
 /// Every topic, in the order of the collection.
-static TOPICS: &[&Topic] = &[&two_step::TOPIC, &administrators::TOPIC, &lifecycle::TOPIC];
+static TOPICS: &[&Topic] = &[&two_step::TOPIC, &administrators::TOPIC, &lifecycle::TOPIC, &activity::TOPIC];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[

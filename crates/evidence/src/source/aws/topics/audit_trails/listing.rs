@@ -24,7 +24,7 @@ pub(crate) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
     service: Service::CloudTrail,
     call: Call {
         name: "cloudtrail:DescribeTrails",
-        purpose: "`audit-trail`",
+        purpose: "`audit-trail`, `trail-integrity`",
         times: "once per region; also lists trails of other regions that cover this one",
         kind: Some("DescribeTrails"),
         media_type: Protocol::JSON,

@@ -19,18 +19,18 @@ use self::status::{inspect_other_regions, other_regions};
 use self::verdict::good_trail;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::source::aws::account::Account;
-use crate::source::aws::config::CloudConfig;
 use crate::source::aws::host::endpoint::Region;
 use crate::source::aws::host::refusal::{failure, not_asked, not_found};
 use crate::source::aws::names::TRAIL;
 use crate::source::aws::observe::{denied, observation};
 use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
-use crate::source::{CollectionItem, Member};
+use crate::source::{CollectionItem, Member, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Asked, Meta, recorded};
 use evidence_rules::cloud::OF_TRAILS;
 use evidence_rules::cloud::artifact::AUDIT_TRAILS;
 use evidence_rules::cloud::record::{AuditTrailsRecord, NotRead, Trail};
+use evidence_rules::cloud::trail::integrity::Integrity;
 use evidence_rules::cloud::trail::{AuditTrail, Criterion, TrailFacts};
 use evidence_rules::rule::reason;
 use evidence_text::saturating_u64;
@@ -39,7 +39,7 @@ use evidence_text::saturating_u64;
 pub(crate) static TOPIC: Topic = Topic {
     name: "audit trails",
     kind: Some(&AUDIT_TRAILS),
-    required: CloudConfig::wants_regions,
+    required: |config| config.collects(&AUDIT_TRAILS),
     counted: Some(("trail", "trails")),
     open: |account| open(account).boxed(),
 };
@@ -197,6 +197,7 @@ async fn inspect(
         let mut of_trail = TrailFacts {
             name: known.name().to_string(),
             covers_all_regions: Criterion::all_regions(&known.trail.is_multi_region_trail),
+            integrity: Integrity::of(&known.trail),
             // Default selectors record every management event. Those of a single-region trail do not matter.
             ..good_trail()
         };

@@ -22,7 +22,7 @@ pub(crate) static GET_EVENT_SELECTORS: Action<EventSelectors> = Action {
     service: Service::CloudTrail,
     call: Call {
         name: "cloudtrail:GetEventSelectors",
-        purpose: "`audit-trail`",
+        purpose: "`audit-trail`, `trail-integrity`",
         times: "once per trail of all regions with custom event selectors, in its home region",
         kind: Some("GetEventSelectors"),
         media_type: Protocol::JSON,

@@ -29,7 +29,7 @@ pub(crate) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
     service: Service::CloudTrail,
     call: Call {
         name: "cloudtrail:GetTrailStatus",
-        purpose: "`audit-trail`",
+        purpose: "`audit-trail`, `trail-integrity`",
         times: "once per trail, in its home region, even if that is not configured; for the trail that passes, once in \
                 every other configured region",
         kind: Some("GetTrailStatus"),

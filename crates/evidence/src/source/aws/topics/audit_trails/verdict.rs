@@ -1,5 +1,6 @@
 //! What is known of a trail before its status is read.
 
+use evidence_rules::cloud::trail::integrity::Integrity;
 use evidence_rules::cloud::trail::{Criterion, TrailFacts};
 
 /// A trail about which nothing speaks against a pass.
@@ -11,5 +12,6 @@ pub(super) fn good_trail() -> TrailFacts {
         covers_all_regions: met(),
         delivers: met(),
         records: met(),
+        integrity: Integrity::default(),
     }
 }

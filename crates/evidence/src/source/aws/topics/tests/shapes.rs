@@ -1,9 +1,10 @@
 //! Documented and undocumented answers of the provider.
 
+use super::super::account_summary::summary as account_summary;
 use super::super::audit_trails::listing::trails;
 use super::super::audit_trails::status::trail_status;
 use super::super::log_groups::LogGroupPage;
-use super::super::password_policy::{policy as password_policy, summary as account_summary};
+use super::super::password_policy::policy as password_policy;
 use super::super::regions::enabled as regions;
 use crate::source::aws::host::sts::{Caller, RoleLogin};
 use evidence_http::ParseError;
@@ -218,7 +219,29 @@ fn pages_of_log_groups() {
     }
 }
 
-/// The summary is an unordered map, of which only the number of users is read.
+/// What the summary says of the root user: each number once, and not at all if the provider does not name it.
+#[test]
+fn what_the_root_user_has() {
+    let text = |map: &str| {
+        format!(
+            "<GetAccountSummaryResponse><GetAccountSummaryResult><SummaryMap><entry><key>Users</key><value>1</value></entry>{map}\
+             </SummaryMap></GetAccountSummaryResult></GetAccountSummaryResponse>"
+        )
+    };
+    let entry = |key: &str, value: &str| format!("<entry><key>{key}</key><value>{value}</value></entry>");
+    let of = |map: &str| account_summary(text(map).as_bytes());
+    let root = of(&(entry("AccountMFAEnabled", "0") + &entry("AccountAccessKeysPresent", "2"))).unwrap();
+    assert_eq!(root.account_mfa_enabled, Field::Value(0));
+    assert_eq!(root.account_access_keys_present, Field::Value(2));
+    assert_eq!(root.account_password_present, Field::Absent);
+    for key in ["AccountMFAEnabled", "AccountPasswordPresent", "AccountAccessKeysPresent"] {
+        for wrong in [entry(key, ""), entry(key, "yes"), entry(key, "1") + &entry(key, "1")] {
+            shape(of(&wrong).unwrap_err(), &wrong);
+        }
+    }
+}
+
+/// The summary is an unordered map.
 #[test]
 fn how_many_users_an_account_has() {
     let text = |map: &str| {
@@ -243,7 +266,7 @@ fn how_many_users_an_account_has() {
         ("<entry><value>0</value></entry>".to_string(), None),
     ] {
         let found = account_summary(text(&map).as_bytes());
-        assert_eq!(found.as_ref().ok().map(|summary| summary.users), expected, "{map}");
+        assert_eq!(found.as_ref().ok().and_then(|summary| summary.users.value().copied()), expected, "{map}");
         if let Err(error) = found {
             shape(error, &map);
         }

@@ -266,6 +266,28 @@ fn refusal(class: Class, message: Option<&str>, redirected_to: Option<&str>) -> 
     Refused { class, code: None, message: message.map(str::to_string), permission: None, meta }
 }
 
+/// Only the host's own sentence, with a 404 and about this repository, says that the alerts are off.
+#[test]
+fn when_vulnerability_alerts_are_off() {
+    let off = "Vulnerability alerts are disabled.";
+    for (class, message, place, expected) in [
+        (Class::NotFound, Some(off), None, true),
+        (Class::NotFound, Some(" vulnerability alerts are DISABLED "), None, true),
+        (Class::NotFound, Some(off), Some("/repositories/1"), false),
+        (Class::NotFound, Some("Not Found"), None, false),
+        (Class::NotFound, Some("Vulnerability alerts are disabled by policy"), None, false),
+        (Class::NotFound, None, None, false),
+        (Class::Forbidden(RefusalCause::Permission), Some(off), None, false),
+        (Class::Unexpected, Some(off), None, false),
+    ] {
+        assert_eq!(
+            says_alerts_off(&refusal(class, message, place)),
+            expected,
+            "{class:?} {message:?} {place:?}"
+        );
+    }
+}
+
 /// Every phrase with which the host reports an absence, similar phrases with another meaning, and which of them can be
 /// resumed.
 #[test]

@@ -26,7 +26,11 @@ pub static PERMISSIONS: &[Permission] = &[
         title: "Administration (organization)",
         reads: "the organization's settings, and how many repositories it has",
     },
-    Permission { name: "administration", title: "Administration", reads: "classic branch protection" },
+    Permission {
+        name: "administration",
+        title: "Administration",
+        reads: "classic branch protection, and security settings",
+    },
     Permission { name: "contents", title: "Contents", reads: "CODEOWNERS, and branches" },
 ];
 
@@ -38,6 +42,7 @@ static OF_TOPICS: &[(&str, &[&str])] = &[
     ("organization settings", &[]),
     ("branch protection", &["administration", "contents"]),
     ("CODEOWNERS", &["contents"]),
+    ("security settings", &["administration"]),
 ];
 
 /// The names of the permissions that these topics need.

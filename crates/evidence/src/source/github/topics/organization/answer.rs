@@ -13,8 +13,8 @@ use evidence_rules::codehost::record::OrganizationSettings;
 /// The connection test, so a resumed run requests it anew. Its headers report the token's scopes.
 pub(crate) static ORGANIZATION: Call<Organization> = Call {
     name: "/orgs/{org}",
-    purpose: "the connection test, and `two-factor-required`",
-    times: "once; one answer serves both",
+    purpose: "the connection test, `two-factor-required` and `default-permission`",
+    times: "once; one answer serves all",
     kind: None,
     media_type: JSON,
     // A real answer is under 4 kB.

@@ -1,0 +1,62 @@
+//! When users signed in last: the users that other topics share, judged by their times.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+
+use crate::observation::{Inspection, Observation, Seen};
+use crate::source::CollectionItem;
+use crate::source::google::host::api::Host;
+use crate::source::google::names::NAME;
+use crate::source::google::observe::{merged, observation};
+use crate::source::google::topic::{Answers, Inspect, Topic};
+use crate::source::google::users::Users;
+use evidence_rules::age::judged_at;
+use evidence_rules::altcloud::artifact::USER_ACTIVITY;
+use evidence_rules::altcloud::inactive_users::{ActiveUser, Activity, UserActivity};
+use evidence_rules::altcloud::{INACTIVE_USERS, OF_USER_ACTIVITY};
+use evidence_rules::rule::Settings;
+
+/// The last sign-ins: the users answer it.
+pub(crate) static TOPIC: Topic = Topic {
+    name: "user activity",
+    rule: &INACTIVE_USERS,
+    open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
+};
+
+struct OfUsers;
+
+impl Answers for OfUsers {
+    fn read<'a>(&'a self, host: &'a Host) -> BoxFuture<'a, Inspect> {
+        let organization = host.config.organization().to_string();
+        let (at, settings) = (host.period.end, host.config.rule_settings.clone());
+        let inspect: Inspect = Box::new(move |users| vec![found(&organization, users, at, &settings)]);
+        std::future::ready(inspect).boxed()
+    }
+}
+
+/// The users, what is missing of them, and the verdict on the customer, in one inspection.
+pub(super) fn found(organization: &str, users: &Users, at: Timestamp, settings: &Settings) -> CollectionItem {
+    let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
+    let people: Vec<ActiveUser> = users.all().into_iter().map(ActiveUser::from).collect();
+    let mut observations = Vec::new();
+    if let Some(meta) = meta {
+        let record = UserActivity { listings: users.listings(), users: people.clone() };
+        let seen = Seen::artifact(NAME, "user_activity.json", &record, None, meta);
+        observations.push(Observation {
+            requests: users.requests(),
+            facts: judged_at(at).into_iter().collect(),
+            ..observation(&USER_ACTIVITY, organization, seen)
+        });
+    }
+    let mut gap = None;
+    for (seen, requests) in merged(users.gaps().collect()) {
+        gap = gap.or_else(|| seen.gap().map(|(reason, detail)| (reason, detail.to_string())));
+        let facts = judged_at(at).into_iter().collect();
+        observations.push(Observation { requests, facts, ..observation(&USER_ACTIVITY, organization, seen) });
+    }
+    let subject = organization.into();
+    let activity = Activity { users: people, at, gap };
+    let inspection = Inspection::of(observations);
+    CollectionItem::Inspected(inspection.concluded_by(OF_USER_ACTIVITY, &subject, &activity, settings))
+}
