@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use ipnet::IpNet;
 
+use crate::event::Event;
 use crate::role::Role;
 use crate::server::host::host_name;
-use crate::time::Time;
+use crate::time::{Time, day_or_time};
 use crate::verify::LIMITS;
 
 /// A private place where evidence bundles arrive, are verified, never change, and can be fetched.
@@ -65,12 +66,21 @@ pub enum Command {
     /// Manage the public keys whose bundles are accepted
     #[command(subcommand)]
     Trust(TrustCommand),
-    /// Show refused keys and failed sign-ins, newest first
+    /// Show refused keys and failed sign-ins, or the audit log of an organization, newest first
     AuditLog {
-        /// Number of records
-        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-        limit: u32,
+        /// The short name of the organization; the platform's own log by default
+        #[arg(long)]
+        organization: Option<String>,
+        /// Number of records; 100 by default
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+        /// Print every record as a line of JSON
+        #[arg(long, conflicts_with = "limit")]
+        jsonl: bool,
     },
+    /// Manage webhooks: addresses that are told what happens
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     /// Show how fresh the evidence of each organization is; exit code 1 if a bundle is overdue
     Status {
         /// Print JSON, as `GET /api/v1/status` answers
@@ -149,6 +159,9 @@ pub struct ServeArgs {
     /// Keys that no longer count, for bundles received from SINCE on: one FINGERPRINT SINCE WHY per line, # for comments
     #[arg(long, env = "EVIDENCE_PLATFORM_REVOKED_KEYS", value_name = "FILE")]
     pub revoked_keys: Option<PathBuf>,
+    /// Let webhooks use plain HTTP and addresses of private networks
+    #[arg(long, env = "EVIDENCE_PLATFORM_PRIVATE_WEBHOOKS")]
+    pub private_webhooks: bool,
     /// Refuse bundles with checks that this version cannot judge again, because it does not know their rule
     #[arg(long, env = "EVIDENCE_PLATFORM_REQUIRE_JUDGEMENT")]
     pub require_judgement: bool,
@@ -243,6 +256,37 @@ pub enum KeyCommand {
     },
 }
 
+/// About webhooks.
+#[derive(Debug, Subcommand)]
+pub enum WebhookCommand {
+    /// Add a webhook and print the secret that signs its messages; it is shown only once
+    Create {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// The address, https
+        #[arg(long)]
+        url: String,
+        /// An event, any number of times; all events by default
+        #[arg(long = "event", value_name = "EVENT")]
+        events: Vec<Event>,
+    },
+    /// List the webhooks of an organization, what waits for them, and why the last message failed
+    List {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+    },
+    /// Remove a webhook, and what waits for it
+    Remove {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// Its id
+        webhook: String,
+    },
+}
+
 /// About trust.
 #[derive(Debug, Subcommand)]
 pub enum TrustCommand {
@@ -322,11 +366,8 @@ pub struct End(pub Option<When>);
 
 /// Parses a day or a time.
 fn when(text: &str) -> Result<When, String> {
-    if let Some(time) = Time::parse(text) {
-        return Ok(When { first: time, last: time });
-    }
-    let day = Time::parse(&format!("{text}T00:00:00Z")).filter(|_| text.len() == 10);
-    day.map(|first| When { first, last: Time(first.plus_days(1).0.saturating_sub(1_000)) })
+    day_or_time(text)
+        .map(|(first, last)| When { first, last })
         .ok_or_else(|| "write a day as 2026-11-20, or a time as 2026-11-20T02:00:00Z".to_owned())
 }
 

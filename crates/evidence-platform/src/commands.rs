@@ -16,15 +16,20 @@ use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
 
+use crate::api::administration::audit_line;
 use crate::api::status::{OrganizationStatus, StatusView};
 use crate::blobs::{Blobs, BucketAccess};
-use crate::cli::{Cli, Command, End, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
+use crate::cli::{
+    Cli, Command, End, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand, WebhookCommand,
+};
 use crate::error::Error;
+use crate::rounds;
 use crate::server::{Limits, Server};
-use crate::service::{Changed, CheckPlan, CheckReport, Operator, Service, Settings, Swept, Update, Window};
+use crate::service::{Changed, CheckPlan, CheckReport, Operator, Service, Settings, Update, Window};
 use crate::spool::UploadLimits;
 use crate::store::{
-    AuditRecord, Damage, DatabaseUrl, Held, KeyRow, Organization, Store, StrayBlob, TrustedKeyRow,
+    AuditRecord, Damage, DatabaseUrl, Held, KeyRow, Organization, Position, Store, StrayBlob, TrustedKeyRow,
+    Webhook,
 };
 use crate::time::Clock;
 
@@ -37,10 +42,8 @@ const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 /// The variable with the address of the database.
 const DATABASE: &str = "EVIDENCE_PLATFORM_DATABASE";
 
-/// How soon after its start the server looks whether a check is due, and how often.
-const CHECK_DELAY: Duration = Duration::from_secs(60);
-const CHECK_TICK: Duration = Duration::from_secs(600);
-const MEGABYTE: u64 = 1_000_000;
+/// How many records to read at once.
+const AUDIT_BATCH: u32 = 500;
 
 /// How long the server may take to answer a health check.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
@@ -56,9 +59,12 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Init => init(&cli.place).await,
         Command::Organization(command) => organization(&existing().await?, command).await,
         Command::Key(command) => key(&existing().await?, command).await,
+        Command::Webhook(command) => webhook(&existing().await?, command).await,
         Command::Status { json } => status(&existing().await?, json).await,
         Command::Check { restart, pace, .. } => check(&existing().await?, restart, pace).await,
-        Command::AuditLog { limit } => audit_log(&existing().await?, limit).await,
+        Command::AuditLog { organization, limit, jsonl } => {
+            audit_log(&existing().await?, organization.as_deref(), limit.unwrap_or(100), jsonl).await
+        }
         Command::Trust(command) => trust(&existing().await?, command).await,
         Command::Health(place) => health(place.listen).await,
         Command::Completions { shell } => {
@@ -121,8 +127,9 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         min_retention_days: serve.min_retention_days,
         uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
-        readers: serve.max_verifications.map_or(defaults.readers, |most| saturating_usize(most)),
+        readers: serve.max_verifications.map_or(defaults.readers, saturating_usize),
         require_judgement: serve.require_judgement,
+        private_webhooks: serve.private_webhooks,
         revoked: revoked(serve.revoked_keys.as_deref())?,
         ..defaults
     };
@@ -142,13 +149,15 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     // Log a store that refuses writes now, not at the first upload.
     let first = service.clone();
     tokio::spawn(async move { first.ready().await });
-    let sweeper = tokio::spawn(sweep(service.clone()));
-    let minutes = tokio::spawn(minutes(service.clone()));
-    let checker = tokio::spawn(checks(service.clone(), serve.check_every, serve.check_pace));
+    let sweeper = tokio::spawn(rounds::sweep(service.clone()));
+    let minutes = tokio::spawn(rounds::minutes(service.clone()));
+    let messenger = tokio::spawn(rounds::messages(service.clone()));
+    let checker = tokio::spawn(rounds::checks(service.clone(), serve.check_every, serve.check_pace));
     server.run(stop_signal()?).await;
     sweeper.abort();
     minutes.abort();
     checker.abort();
+    messenger.abort();
     service.end_minute().await;
     service.close().await;
     Ok(())
@@ -217,53 +226,6 @@ fn connections(asked: u32) -> usize {
     saturating_usize(free)
 }
 
-/// Removes leftovers now and every hour.
-async fn sweep(service: Service) {
-    let mut hours = tokio::time::interval(Duration::from_secs(3_600));
-    loop {
-        hours.tick().await;
-        match service.sweep().await {
-            Ok(swept) if swept == Default::default() => {}
-            Ok(swept) => {
-                let Swept { uploads, blobs, failed } = swept;
-                tracing::info!(uploads, blobs, failed, "removed leftovers");
-            }
-            Err(error) => tracing::warn!(error = ?error, "could not remove leftovers"),
-        }
-    }
-}
-
-/// Records every minute how many keys were refused.
-async fn minutes(service: Service) {
-    let mut minutes = tokio::time::interval(Duration::from_secs(60));
-    loop {
-        minutes.tick().await;
-        service.end_minute().await;
-    }
-}
-
-/// Checks what is stored when that is due. Several instances take turns.
-async fn checks(service: Service, days: u32, pace: u64) {
-    let first = tokio::time::Instant::now() + CHECK_DELAY;
-    let mut ticks = tokio::time::interval_at(first, CHECK_TICK);
-    let plan = CheckPlan { pace: Some(pace.saturating_mul(MEGABYTE)), restart: false };
-    loop {
-        ticks.tick().await;
-        let outcome = match days {
-            0 => service.count_damage().await.map(|_| None),
-            days => service.check_if_due(days, plan).await,
-        };
-        match outcome {
-            Ok(None) => {}
-            Ok(Some(CheckReport { bundles, bytes, damaged, strays, .. })) => {
-                let (damaged, blobs_without_bundle) = (damaged.len(), strays.len());
-                tracing::info!(bundles, bytes, damaged, blobs_without_bundle, "checked what is stored");
-            }
-            Err(error) => tracing::warn!(error = ?error, "the check of what is stored goes on later"),
-        }
-    }
-}
-
 /// Completes on SIGTERM or SIGINT.
 fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
     let mut signals = Signals::listen()?;
@@ -299,7 +261,7 @@ async fn organization(service: &Service, command: OrganizationCommand) -> Result
 
 /// Checks everything. What is damaged is an error, so that a scheduler notices.
 async fn check(service: &Service, restart: bool, pace: Option<u64>) -> Result<(), Error> {
-    let pace = pace.map(|megabytes| megabytes.saturating_mul(MEGABYTE));
+    let pace = pace.map(|megabytes| megabytes.saturating_mul(rounds::MEGABYTE));
     let report = service.check_all(CheckPlan { pace, restart }).await?;
     let CheckReport { bundles, bytes, resumed, damaged, strays } = &report;
     for Damage { slug, bundle_id, reason, detail, .. } in damaged {
@@ -394,10 +356,60 @@ async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
     }
 }
 
-async fn audit_log(service: &Service, limit: u32) -> Result<(), Error> {
-    for record in Operator::of(service).audit_log(limit).await? {
-        let AuditRecord { at, actor, action, target, detail, request_id, .. } = record;
-        say(format!("{at}  {action}  {actor}  {detail}  {target}  {request_id}").trim_end())?;
+async fn webhook(service: &Service, command: WebhookCommand) -> Result<(), Error> {
+    let operator = Operator::of(service);
+    match command {
+        WebhookCommand::Create { organization, url, events } => {
+            let made = operator.create_webhook(&organization, &url, &events).await?;
+            // Alone on standard output, so that a script can capture it.
+            print(&format!("{}\n", made.secret)).map_err(|error| {
+                let lost =
+                    format!("{} is created, but its secret cannot be printed: remove it", made.webhook.id);
+                Error::unusable(lost, error)
+            })
+        }
+        WebhookCommand::List { organization } => {
+            for Webhook { id, url, events, waiting, delivered_at, failure, .. } in
+                operator.webhooks(&organization).await?
+            {
+                let events = if events.is_empty() { "all events".to_owned() } else { events.join(",") };
+                let last =
+                    delivered_at.map_or("never delivered".to_owned(), |time| format!("delivered {time}"));
+                let failed = if failure.is_empty() { failure } else { format!("  FAILED {failure}") };
+                say(&format!("{id}  {url}  {events}  {last}  {waiting} waiting{failed}"))?;
+            }
+            Ok(())
+        }
+        WebhookCommand::Remove { organization, webhook } => {
+            operator.remove_webhook(&organization, &webhook).await?;
+            say(&format!("removed {webhook}"))
+        }
+    }
+}
+
+async fn audit_log(
+    service: &Service,
+    organization: Option<&str>,
+    limit: u32,
+    jsonl: bool,
+) -> Result<(), Error> {
+    let operator = Operator::of(service);
+    let mut after = Position::start();
+    let mut left = if jsonl { u32::MAX } else { limit };
+    while left > 0 {
+        let some = left.min(AUDIT_BATCH);
+        let records = operator.audit_log_of(organization, &after, some).await?;
+        let Some(last) = records.last() else { return Ok(()) };
+        after = Position { time: last.at, id: last.id.clone() };
+        for record in records {
+            if jsonl {
+                put(&audit_line(record)?)?;
+                continue;
+            }
+            let AuditRecord { at, actor, action, target, detail, request_id, .. } = record;
+            say(format!("{at}  {action}  {actor}  {detail}  {target}  {request_id}").trim_end())?;
+        }
+        left = left.saturating_sub(some);
     }
     Ok(())
 }

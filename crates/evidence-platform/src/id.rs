@@ -78,9 +78,17 @@ pub(crate) fn ordered(now: Time) -> Result<String, Error> {
 /// # Errors
 /// Fails with [`Error::Internal`] if the operating system provides no random bytes.
 pub(crate) fn random_hex<const BYTES: usize>() -> Result<String, Error> {
+    random_bytes::<BYTES>().map(hex::encode)
+}
+
+/// This many random bytes.
+///
+/// # Errors
+/// Fails with [`Error::Internal`] if the operating system provides no random bytes.
+pub(crate) fn random_bytes<const BYTES: usize>() -> Result<[u8; BYTES], Error> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| Error::internal("no random bytes", error))?;
-    Ok(hex::encode(bytes))
+    Ok(bytes)
 }
 
 #[cfg(test)]

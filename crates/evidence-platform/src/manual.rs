@@ -14,6 +14,7 @@ const OF_SERVE: &[(&str, &str)] = &[
     ("EVIDENCE_PLATFORM_HOST_NAMES", "The names of the server, instead of `--host-names`."),
     ("EVIDENCE_PLATFORM_TRUSTED_PROXIES", "The networks of reverse proxies, instead of `--trusted-proxies`."),
     ("EVIDENCE_PLATFORM_REVOKED_KEYS", "The list of revoked keys, instead of `--revoked-keys`."),
+    ("EVIDENCE_PLATFORM_PRIVATE_WEBHOOKS", "`true` or `false`, instead of `--private-webhooks`."),
     ("EVIDENCE_PLATFORM_SECURE_COOKIES", "`true` or `false`, instead of `--secure-cookies`."),
 ];
 
@@ -41,6 +42,17 @@ fn example(command: &str) -> Option<(&'static str, &'static str)> {
         "organization update" => (
             "Expect a bundle every 26 hours.",
             "evidence-platform organization update acme --expect-hours 26",
+        ),
+        "webhook create" => (
+            "Tell a chat when controls fail or evidence stops coming.",
+            "evidence-platform webhook create --organization acme --url https://hooks.example.com/evidence --event control.failed \\\n    --event organization.late",
+        ),
+        "webhook" | "webhook list" => {
+            ("List the webhooks.", "evidence-platform webhook list --organization acme")
+        }
+        "webhook remove" => (
+            "Remove a webhook.",
+            "evidence-platform webhook remove --organization acme webhook_1a2b3c4d5e6f7a8b",
         ),
         "check" => ("Check everything that is stored.", "evidence-platform check --all --pace 50"),
         "status" => ("Fail if a bundle is overdue.", "evidence-platform status"),

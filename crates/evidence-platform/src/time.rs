@@ -22,6 +22,12 @@ impl Time {
         Time(self.0.saturating_add(i64::from(days).saturating_mul(DAY_MS)))
     }
 
+    /// The time this many seconds later.
+    pub fn plus_seconds(self, seconds: u64) -> Time {
+        let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
+        Time(self.0.saturating_add(millis))
+    }
+
     /// The time this many seconds earlier.
     pub fn minus_seconds(self, seconds: u64) -> Time {
         let millis = saturating_i64(seconds).saturating_mul(1_000);
@@ -32,6 +38,15 @@ impl Time {
     pub fn parse(text: &str) -> Option<Time> {
         text.parse::<jiff::Timestamp>().ok().map(|time| Time(time.as_millisecond()))
     }
+}
+
+/// A day (UTC) or an RFC 3339 time: its first millisecond, and its last second, which for a day is before midnight.
+pub fn day_or_time(text: &str) -> Option<(Time, Time)> {
+    if let Some(time) = Time::parse(text) {
+        return Some((time, time));
+    }
+    let first = Time::parse(&format!("{text}T00:00:00Z")).filter(|_| text.len() == 10)?;
+    Some((first, Time(first.plus_days(1).0.saturating_sub(1_000))))
 }
 
 impl fmt::Display for Time {

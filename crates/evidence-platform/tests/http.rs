@@ -7,8 +7,12 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "http/cost.rs"]
+mod cost;
 #[path = "http/documents.rs"]
 mod documents;
+#[path = "http/finding.rs"]
+mod finding;
 #[path = "http/freshness.rs"]
 mod freshness;
 #[path = "http/hostile.rs"]

@@ -20,6 +20,8 @@ mod schema;
 mod support;
 #[path = "service/trust.rs"]
 mod trust;
+#[path = "service/webhooks.rs"]
+mod webhooks;
 
 use std::collections::BTreeSet;
 use std::time::Instant;

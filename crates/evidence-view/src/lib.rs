@@ -31,6 +31,7 @@ pub mod scope;
 mod since;
 pub mod terms;
 mod timeline;
+mod transcript;
 pub mod verdict;
 pub mod waivers;
 pub mod words;
@@ -60,3 +61,4 @@ pub use sample::{
 pub use sanitize::{Sanitize, sanitized, sanitized_lines};
 pub use since::Since;
 pub use timeline::{Timeline, timelines};
+pub use transcript::{Recorder, replay};

@@ -1,19 +1,25 @@
 //! Handlers for admin keys: keys, trust, hold, retention, deletion, the audit log.
 
 use axum::Json as Answer;
+use axum::body::Body;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use futures_util::stream;
 use http::StatusCode;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 
 use super::App;
 use super::bundles::page_request;
 use super::input::{Id, Json, Parameters};
 use super::views::{
-    AuditList, BundleView, ChangedTrust, KeyList, KeyView, LegalHold, NewKeyRequest, NewKeyView,
+    AuditList, AuditView, BundleView, ChangedTrust, KeyList, KeyView, LegalHold, NewKeyRequest, NewKeyView,
     NewTrustedKey, Retention, TrustRevocation, TrustValidity, TrustedKeyList, TrustedKeyView,
 };
 use crate::error::Error;
 use crate::principal::Principal;
-use crate::service::{RequestId, Window};
+use crate::service::{Page, PageRequest, RequestId, Window};
+use crate::store::AuditRecord;
 use crate::time::Time;
 
 /// Make an API key. The answer is the only place where it is ever shown.
@@ -201,6 +207,54 @@ pub async fn delete_bundle(
 ) -> Result<StatusCode, Error> {
     app.service.delete_bundle(&principal, &request_id, &id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// How many records of an export to read at once.
+const BATCH: u32 = 100;
+
+/// A record of an export.
+///
+/// # Errors
+/// Fails with [`Error::Internal`].
+pub fn audit_line(record: AuditRecord) -> Result<String, Error> {
+    let line = serde_json::to_string(&AuditView::from(record));
+    let line = line.map_err(|error| Error::internal("a record could not be written", error))?;
+    Ok(format!("{line}\n"))
+}
+
+/// The whole audit log, newest first: a record in each line.
+#[utoipa::path(
+    get, path = "/api/v1/audit-log.jsonl", tag = "administration",
+    responses((status = 200, description = "JSON Lines", body = String, content_type = "application/jsonl"))
+)]
+pub async fn export_audit_log(State(app): State<App>, principal: Principal) -> Result<Response, Error> {
+    let first = PageRequest::new(None, Some(BATCH))?;
+    // The permission is checked before the answer begins.
+    let page = app.service.audit_log(&principal, &first).await?;
+    let pages = stream::unfold(Some(Ok(page)), move |page: Option<Result<Page<AuditRecord>, Error>>| {
+        let (app, principal) = (app.clone(), principal.clone());
+        async move {
+            let page = match page? {
+                Ok(page) => page,
+                Err(error) => return Some((Err(std::io::Error::other(error)), None)),
+            };
+            let lines: Result<String, Error> = page.items.into_iter().map(audit_line).collect();
+            let next = match page.next {
+                Some(cursor) => Some(next_page(&app, &principal, &cursor).await),
+                None => None,
+            };
+            Some((lines.map(Bytes::from).map_err(std::io::Error::other), next))
+        }
+    });
+    let kind = [
+        (CONTENT_TYPE, "application/jsonl"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"audit-log.jsonl\""),
+    ];
+    Ok((kind, Body::from_stream(pages)).into_response())
+}
+
+async fn next_page(app: &App, principal: &Principal, cursor: &str) -> Result<Page<AuditRecord>, Error> {
+    app.service.audit_log(principal, &PageRequest::new(Some(cursor), Some(BATCH))?).await
 }
 
 /// The audit log, newest first.

@@ -12,6 +12,7 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::App;
+use super::filter::bundle_filter;
 use super::input::{DRAIN_BYTES, Id, Parameters, content_digest, drain, waits};
 use super::views::{BundleBytes, BundleList, BundleView, StoredView, VerificationView, WhoAmI};
 use crate::error::Error;
@@ -112,16 +113,24 @@ pub async fn verify(
     params(
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Items on a page; 50 by default"),
+        ("tag" = Option<Vec<String>>, Query, description = "`name=value`; all that are given must match"),
+        ("status" = Option<String>, Query, description = "The status of the worst control, or of `control`: `pass`, `fail`, `not_verifiable` or `not_applicable`"),
+        ("control" = Option<String>, Query, description = "The id of a control that the bundle has"),
+        ("complete" = Option<bool>, Query, description = "Whether everything was read"),
+        ("signer" = Option<String>, Query, description = "The id of the signing key, `sha256:` and 64 hex digits"),
+        ("from" = Option<String>, Query, description = "Collected from this day or RFC 3339 time on"),
+        ("to" = Option<String>, Query, description = "Collected until this day or RFC 3339 time"),
     ),
     responses((status = 200, body = BundleList))
 )]
 pub async fn list(
     State(app): State<App>,
     principal: Principal,
-    parameters: Parameters,
+    mut parameters: Parameters,
 ) -> Result<Answer<BundleList>, Error> {
+    let filter = bundle_filter(&mut parameters)?;
     let page = page_request(parameters)?;
-    Ok(Answer(app.service.bundles(&principal, &page).await?.into()))
+    Ok(Answer(app.service.find_bundles(&principal, &filter, &page).await?.into()))
 }
 
 /// Reads the parameters of a list.

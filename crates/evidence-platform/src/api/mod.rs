@@ -6,6 +6,7 @@
 pub mod access;
 pub mod administration;
 pub mod bundles;
+pub mod filter;
 pub mod input;
 pub mod openapi;
 pub mod period;

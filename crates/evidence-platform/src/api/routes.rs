@@ -16,7 +16,8 @@ use super::access::{Access, check};
 use super::problem::ProblemKind;
 use super::{App, administration, bundles, period as periods, status, system};
 use crate::pages::{
-    artifacts, bundle, checks, compare, integrity, period, report, sign_in, style, timeline, verifier,
+    administration as people, artifacts, bundle, checks, compare, integrity, period, raw, report, sign_in,
+    style, timeline, verifier,
 };
 use crate::role::Capability;
 
@@ -169,6 +170,7 @@ pub fn table() -> Vec<Route> {
             ONE,
             admin::remove_trusted_key,
         ),
+        Route::of::<admin::__path_export_audit_log, _, _>(Needs(Administer), &[], admin::export_audit_log),
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
         Route::of::<status::__path_status, _, _>(Needs(Monitor), STATUS, status::status),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
@@ -197,6 +199,11 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles/{bundle_id}/checks.csv", Page(Read), INSIDE, checks::table),
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
         Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
+        Route::plain("/keys", Page(Administer), &[], people::keys),
+        Route::plain("/trust", Page(Administer), &[], people::trust),
+        Route::plain("/audit-log", Page(Administer), LIST, people::audit_log),
+        Route::plain("/audit-log.jsonl", Page(Administer), &[], admin::export_audit_log),
+        Route::plain("/bundles/{bundle_id}/raw/{*path}", Page(Read), INSIDE, raw::raw),
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
         Route::plain("/period", Page(Read), LIST, period::period),
         Route::plain("/period/control", Page(Read), LIST, period::control),

@@ -205,14 +205,18 @@ impl Blobs {
         }
     }
 
-    /// Whether a blob exists.
+    /// The size of a blob; `None` if it does not exist.
     ///
     /// # Errors
     /// Fails with [`Error::Unavailable`] or [`Error::StorageRefused`].
-    pub async fn exists(&self, organization: &OrganizationId, digest: &BlobDigest) -> Result<bool, Error> {
+    pub async fn size(
+        &self,
+        organization: &OrganizationId,
+        digest: &BlobDigest,
+    ) -> Result<Option<u64>, Error> {
         match self.store.head(&self.path(organization, digest)).await {
-            Ok(_) => Ok(true),
-            Err(StorageError::NotFound { .. }) => Ok(false),
+            Ok(found) => Ok(Some(found.size)),
+            Err(StorageError::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.fault(error)),
         }
     }

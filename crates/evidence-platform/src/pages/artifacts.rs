@@ -47,7 +47,7 @@ pub async fn artifacts(
     let text: String = text.trim().chars().take(SEARCH_CHARACTERS).collect();
     let bundle = app.service.bundle(&principal, &id).await?;
     let search = ArtifactSearch::new(&text, skip);
-    let search = app.service.viewer(&principal).await?.read(&principal, &bundle, search).await?;
+    let search = app.service.viewer(&principal).await?.rows(&principal, &bundle, search).await?.0;
     let next = (search.artifacts.more > 0).then(|| skip.saturating_add(FIRST_ROWS as u64));
     let artifacts_page = ArtifactsPage {
         frame: Frame::of(&principal),

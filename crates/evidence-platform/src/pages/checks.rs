@@ -16,10 +16,10 @@ use evidence_view::{CheckPage, CheckReader, CheckTable, SortBy, sanitized};
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
-use tokio::io::AsyncReadExt as _;
 
 use super::page::{Frame, page};
 use super::query::Asked;
+use super::raw::streamed;
 use super::words::{self, Moment};
 use crate::api::App;
 use crate::api::bundles::file_name;
@@ -29,9 +29,6 @@ use crate::principal::Principal;
 
 /// Rows per page.
 const ROWS: usize = 100;
-/// How many bytes of a table to read at once.
-const CHUNK_BYTES: usize = 32 << 10;
-
 #[derive(Template)]
 #[template(path = "checks.html")]
 struct ChecksPage {
@@ -90,7 +87,7 @@ pub async fn checks(
     let reader = CheckPage::new(asked.query.clone(), asked.sort, asked.after.clone(), ROWS);
     let viewer = app.service.viewer(&principal).await?;
     let CheckReader { sink: checks, known, .. } =
-        viewer.read(&principal, &bundle, CheckReader::new(reader)).await?;
+        viewer.rows(&principal, &bundle, CheckReader::new(reader)).await?.0;
     let checks_page = ChecksPage {
         frame: Frame::of(&principal),
         subject: sanitized(&bundle.overview.organization),
@@ -229,26 +226,17 @@ pub async fn table(
     let viewer = app.service.viewer(&principal).await?;
     let out = BufWriter::new(viewer.scratch().await?);
     let reader = CheckReader::new(CheckTable::new(asked.query, out)?);
-    let CheckReader { sink, known, .. } = viewer.read(&principal, &bundle, reader).await?;
+    let CheckReader { sink, known, .. } = viewer.rows(&principal, &bundle, reader).await?.0;
     if !known {
         let text = "this platform does not know the format of this bundle's results; download the bundle";
         return Err(Error::Invalid(text.to_owned()));
     }
     let (file, bytes, mark) = viewer.work(move || rewound(sink)).await??;
-    let rest = stream::unfold(tokio::fs::File::from_std(file), |mut file| async move {
-        let mut chunk = vec![0; CHUNK_BYTES];
-        match file.read(&mut chunk).await {
-            Ok(0) => None,
-            Ok(read) => {
-                chunk.truncate(read);
-                Some((Ok(Bytes::from(chunk)), file))
-            }
-            Err(error) => Some((Err(error), file)),
-        }
-    });
+    let rest = streamed(file).into_data_stream();
     let mark = Bytes::from_static(mark.as_bytes());
     let length = bytes.saturating_add(u64::try_from(mark.len()).unwrap_or_default());
-    let mut response = Response::new(Body::from_stream(stream::iter([Ok(mark)]).chain(rest)));
+    let mut response =
+        Response::new(Body::from_stream(stream::iter([Ok::<_, axum::Error>(mark)]).chain(rest)));
     let name =
         file_name(bundle.overview.created_at).replace("evidence-bundle", "checks").replace(".tar.gz", ".csv");
     let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""))

@@ -80,8 +80,8 @@ pub async fn compare(
     let to = app.service.bundle(&principal, &to).await?;
     // One turn for both, so that no request holds one bundle in memory while it waits for the other.
     let viewer = app.service.viewer(&principal).await?;
-    let before = viewer.read(&principal, &from, Comparable::default()).await?;
-    let after = viewer.read(&principal, &to, Comparable::default()).await?;
+    let before = viewer.rows(&principal, &from, Comparable::default()).await?.0;
+    let after = viewer.rows(&principal, &to, Comparable::default()).await?.0;
     let frame = Frame::of(&principal);
     let work = move || {
         let comparison = evidence_view::compare((&from.overview, before), (&to.overview, after));

@@ -5,18 +5,21 @@
 //! page shows what the service returns to its principal, and decides nothing.
 
 mod accepted;
+pub mod administration;
 pub mod artifacts;
 mod axis;
 pub mod bundle;
 pub mod checks;
 pub mod compare;
 pub mod cookie;
+mod filter;
 pub mod integrity;
 mod page;
 pub mod period;
 mod picture;
 pub mod problem;
 mod query;
+pub mod raw;
 pub mod report;
 pub mod sign_in;
 mod state;

@@ -16,6 +16,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::error::Error;
 use crate::principal::Principal;
+use crate::role::Capability;
 
 use super::style;
 use super::words::Moment;
@@ -43,6 +44,8 @@ pub(super) struct Frame {
 pub(super) struct SignedIn {
     pub(super) organization: String,
     pub(super) key_prefix: String,
+    /// Whether the pages for administrators are open.
+    pub(super) administers: bool,
     /// How fresh the evidence is.
     pub(super) fresh: Option<Fresh>,
 }
@@ -59,6 +62,7 @@ impl Frame {
         let who = SignedIn {
             organization: principal.name().to_owned(),
             key_prefix: principal.key_prefix().to_owned(),
+            administers: principal.role().may(Capability::Administer),
             fresh: principal.freshness().map(|freshness| Fresh {
                 late_since: freshness.late_since().map(Moment::of),
                 words: freshness.words(),

@@ -7,12 +7,14 @@ use evidence_bundle::Status;
 use evidence_view::{ControlOverview, sanitized};
 use http::StatusCode;
 
+use super::filter::FilterForm;
 use super::page::{Frame, page};
 use super::picture::{Picture, Plotted};
 use super::state::ControlState;
 use super::words::{self, Moment, counted, grouped, size, tags};
 use crate::api::App;
 use crate::api::bundles::page_request;
+use crate::api::filter::bundle_filter;
 use crate::api::input::Parameters;
 use crate::error::Error;
 use crate::principal::Principal;
@@ -36,6 +38,7 @@ struct Timeline {
     latest: Vec<Latest>,
     pictures: Vec<Picture>,
     rows: Vec<Row>,
+    filter: FilterForm,
     /// Whether newer bundles precede this page.
     later: bool,
     next: Option<String>,
@@ -96,14 +99,16 @@ struct Checks {
 pub async fn timeline(
     State(app): State<App>,
     principal: Principal,
-    parameters: Parameters,
+    mut parameters: Parameters,
 ) -> Result<Response, Error> {
     let later = parameters.has("cursor");
+    let filter = bundle_filter(&mut parameters)?;
     let request = page_request(parameters)?;
-    let bundles = app.service.bundles(&principal, &request).await?;
+    let bundles = app.service.find_bundles(&principal, &filter, &request).await?;
     let trusted = app.service.signers(&principal).await?;
+    let filter = FilterForm::of(&app, &principal, &filter, &trusted).await?;
     let (latest, pictures) = match bundles.items.first() {
-        Some(newest) if !later => {
+        Some(newest) if !later && !filter.active => {
             let since = newest.collected_at.minus_seconds(u64::from(DAYS).saturating_mul(86_400));
             let plotted = app.service.bundles_since(&principal, since, PLOTTED, Plotted::of).await?;
             (latest(&bundles.items, &trusted), Picture::all(&plotted))
@@ -127,6 +132,7 @@ pub async fn timeline(
         latest,
         pictures,
         rows: rows.collect(),
+        filter,
         later,
         next: bundles.next,
     };

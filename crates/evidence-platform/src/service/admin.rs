@@ -139,7 +139,7 @@ impl Service {
     ) -> Result<BundleRow, Error> {
         let actor = Actor::of(principal, request)?;
         let now = self.inner.clock.now();
-        if until > now.plus_days(super::upload::RETENTION_DAYS) {
+        if until > now.plus_days(super::settings::RETENTION_DAYS) {
             return Err(Error::Invalid("retention_until is more than a hundred years away".into()));
         }
         let before = self.find(principal, id).await?;

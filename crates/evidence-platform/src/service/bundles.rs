@@ -10,7 +10,7 @@ use super::{Page, PageRequest, RequestId, Service};
 use crate::error::Error;
 use crate::principal::Principal;
 use crate::role::Capability;
-use crate::store::{Action, BundleRow, Outcome, Position, Standing, TrustedKeyRow};
+use crate::store::{Action, BundleFilter, BundleRow, Outcome, Position, Standing, TrustedKeyRow};
 use crate::time::Time;
 
 /// The bytes of a bundle.
@@ -36,6 +36,31 @@ impl Service {
         principal.require(Capability::Read)?;
         let rows = self.inner.store.bundles(principal.organization(), &page.after, page.rows()).await?;
         Ok(Page::of(rows, page, |row| Position { time: row.collected_at, id: row.id.clone() }))
+    }
+
+    /// Bundles that match, the latest collected first.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
+    pub async fn find_bundles(
+        &self,
+        principal: &Principal,
+        filter: &BundleFilter,
+        page: &PageRequest,
+    ) -> Result<Page<BundleRow>, Error> {
+        principal.require(Capability::Read)?;
+        let store = &self.inner.store;
+        let rows = store.find_bundles(principal.organization(), filter, &page.after, page.rows()).await?;
+        Ok(Page::of(rows, page, |row| Position { time: row.collected_at, id: row.id.clone() }))
+    }
+
+    /// The controls of the newest bundle.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
+    pub async fn known_controls(&self, principal: &Principal) -> Result<Vec<String>, Error> {
+        principal.require(Capability::Read)?;
+        self.inner.store.known_controls(principal.organization()).await
     }
 
     /// The latest bundles since this time, at most this many, the latest first; `take` extracts what the caller

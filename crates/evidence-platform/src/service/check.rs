@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use evidence_bundle::{NewerBundle, TrustRoot};
 use futures_util::StreamExt as _;
+use serde_json::json;
 
 use super::Service;
 use super::gauges::CheckGauges;
 use crate::cancel;
 use crate::error::Error;
+use crate::event::Event;
 use crate::id::{OrganizationId, random_hex};
 use crate::principal::Principal;
 use crate::role::Capability;
@@ -170,10 +172,17 @@ impl Service {
     /// Checks one bundle, and records what was found.
     async fn check_one(&self, bundle: &Unchecked, started: Time) -> Result<(), Error> {
         let Some((reason, detail)) = self.find_damage(bundle).await? else { return Ok(()) };
+        if !reason.is_empty() {
+            self.inner.readings.forget(&bundle.digest);
+        }
         // A clock that went back must not make the check endless.
         let at = self.inner.clock.now().max(started);
         let mut transaction = self.inner.store.begin().await?;
         let new = transaction.record_check(bundle, at, reason, &detail).await?;
+        if new {
+            let data = json!({ "bundle_id": bundle.id, "reason": reason, "detail": detail });
+            transaction.emit(&bundle.organization, Event::BundleDamaged, at, data).await?;
+        }
         transaction.commit().await?;
         if new {
             let (organization, bundle) = (&bundle.slug, &bundle.id);
@@ -224,7 +233,7 @@ impl Service {
                 continue;
             }
             // A deletion may have removed it since it was listed.
-            let there = self.inner.blobs.exists(&organization, &digest).await?;
+            let there = self.inner.blobs.size(&organization, &digest).await?.is_some();
             if there && !self.inner.store.names_blob(&organization, &digest).await? && strays.len() < STRAYS {
                 strays.push(StrayBlob { organization, digest, size_bytes });
             }

@@ -25,6 +25,8 @@ mod sweep;
 mod trust;
 mod upload;
 mod viewer;
+mod webhooks;
+mod window;
 
 pub use admin::NewKey;
 pub use attempts::Attempt;
@@ -39,6 +41,8 @@ pub use platform::{RequestId, Service};
 pub use sessions::SESSION_SECONDS;
 pub use settings::Settings;
 pub use sweep::Swept;
-pub use trust::{Changed, Window};
+pub use trust::Changed;
 pub use upload::{NewUpload, Stored, Verification, check_tags};
 pub use viewer::{PageShare, Viewer};
+pub use webhooks::NewWebhook;
+pub use window::Window;

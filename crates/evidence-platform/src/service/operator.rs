@@ -169,6 +169,23 @@ impl Operator {
         self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }
 
+    /// Records of an organization's audit log, or of the platform's own, older than this position, newest first.
+    ///
+    /// # Errors
+    /// Fails with [`Error::NotFound`] or [`Error::Unavailable`].
+    pub async fn audit_log_of(
+        &self,
+        slug: Option<&str>,
+        after: &Position,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, Error> {
+        let whose = match slug {
+            Some(slug) => self.organization(slug).await?.id,
+            None => OrganizationId::platform(),
+        };
+        self.0.inner.store.audit_log(&whose, after, limit.into()).await
+    }
+
     pub(super) async fn organization(&self, slug: &str) -> Result<Organization, Error> {
         self.0.inner.store.organization(slug).await?.ok_or(Error::NotFound("organization"))
     }

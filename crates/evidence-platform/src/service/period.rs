@@ -62,6 +62,11 @@ impl Service {
     ) -> Result<Option<Period>, Error> {
         principal.require(Capability::Read)?;
         let (store, organization) = (&self.inner.store, principal.organization());
+        let backwards =
+            || Error::Invalid("the period ends before it begins: `from` is later than `to`".into());
+        if request.from.zip(request.to).is_some_and(|(from, to)| from > to) {
+            return Err(backwards());
+        }
         let end = request.to.map_or(Time(i64::MAX), |to| Time(start(to).saturating_add(DAY_MS)));
         let Some(newest) = store.newest_of(organization, request.series.as_ref(), end).await? else {
             return Ok(None);
@@ -74,7 +79,7 @@ impl Service {
         let until = start(to).saturating_add(DAY_MS);
         let begin = request.from.map_or(until.saturating_sub(DAYS * DAY_MS), start);
         if begin >= until {
-            return Err(Error::Invalid("the period ends before it begins: `from` is later than `to`".into()));
+            return Err(backwards());
         }
         if until.saturating_sub(begin) > MOST_DAYS * DAY_MS {
             return Err(Error::Invalid(format!("the period has more than {MOST_DAYS} days: name fewer")));

@@ -11,6 +11,7 @@ use super::shares::Shares;
 use crate::blobs::Blobs;
 use crate::error::Error;
 use crate::principal::Principal;
+use crate::readings::Readings;
 use crate::secret::ApiKey;
 use crate::spool::Spool;
 use crate::store::{Action, NewAudit, Outcome, Store};
@@ -50,6 +51,7 @@ pub(super) struct Inner {
     pub(super) readers: Arc<Shares>,
     pub(super) attempts: Attempts,
     pub(super) checks: CheckGauges,
+    pub(super) readings: Readings,
 }
 
 impl fmt::Debug for Service {
@@ -70,6 +72,7 @@ impl Service {
         clock: Clock,
         settings: Settings,
     ) -> Result<Service, Error> {
+        let readings = Readings::open(&spool.with_file_name("rows"))?;
         let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
         let (uploads, verifications) = (Shares::new(settings.uploads), Shares::new(VERIFICATIONS));
         let (pages, readers) = (Shares::new(PAGES), Shares::new(settings.readers));
@@ -86,6 +89,7 @@ impl Service {
             ready: LastProbe::default(),
             attempts: Attempts::new(),
             checks: CheckGauges::default(),
+            readings,
         };
         Ok(Service { inner: Arc::new(inner) })
     }

@@ -6,6 +6,9 @@ use evidence_bundle::TrustRoot;
 
 use crate::spool::UploadLimits;
 
+/// The longest retention, a hundred years.
+pub(super) const RETENTION_DAYS: u32 = 36_500;
+
 /// The settings that the operator chooses.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -23,6 +26,8 @@ pub struct Settings {
     pub readers: usize,
     /// Whether to refuse uploads of bundles with checks that this version cannot judge again.
     pub require_judgement: bool,
+    /// Whether webhooks may use plain HTTP and addresses of private networks.
+    pub private_webhooks: bool,
     /// The list of revoked keys; the trusted keys come from the database.
     pub revoked: TrustRoot,
     /// The minimum age in seconds of leftovers of a crash before they are removed. Longer than any upload takes.
@@ -47,6 +52,7 @@ impl Default for Settings {
             inflated_bytes: 2 << 30,
             readers,
             require_judgement: false,
+            private_webhooks: false,
             revoked: TrustRoot::new(),
             leftovers_seconds: 2 * 60 * 60,
         }

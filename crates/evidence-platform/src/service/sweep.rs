@@ -9,7 +9,11 @@ use std::time::{Duration, SystemTime};
 use super::Service;
 use crate::blobs::Removal;
 use crate::error::Error;
+use crate::readings::ALL_BYTES;
 use crate::store::Claim;
+
+/// How long messages of webhooks are kept that were delivered or given up: 30 days.
+const MESSAGE_SECONDS: u64 = 30 * 86_400;
 
 /// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,10 +49,13 @@ impl Service {
             SystemTime::now().checked_sub(Duration::from_secs(age)).unwrap_or(SystemTime::UNIX_EPOCH);
         let uploads =
             tokio::task::spawn_blocking(move || spool.sweep(before)).await.map_err(Error::join)??;
+        let readings = self.inner.readings.clone();
+        tokio::task::spawn_blocking(move || readings.sweep(ALL_BYTES)).await.map_err(Error::join)??;
         let now = self.inner.clock.now();
         let mut transaction = self.inner.store.begin().await?;
         let claims = transaction.take_over_claims(now.minus_seconds(age), now).await?;
         transaction.remove_expired_sessions(now).await?;
+        transaction.clear_outbox(now.minus_seconds(MESSAGE_SECONDS)).await?;
         transaction.commit().await?;
         let mut swept = Swept { uploads, ..Swept::default() };
         for claim in &claims {

@@ -8,22 +8,14 @@ use serde_json::json;
 
 use super::admin::{Actor, check_label};
 use super::operator::actor;
+use super::window::Window;
 use super::{Operator, RequestId, Service};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::principal::Principal;
 use crate::role::Capability;
-use crate::store::{Action, Outcome, TrustedKeyRow};
+use crate::store::{Action, BundleRow, Outcome, TrustedKeyRow};
 use crate::time::Time;
-
-/// When a key counts, by the time of receipt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
-    /// The first time.
-    pub from: Option<Time>,
-    /// The last second.
-    pub until: Option<Time>,
-}
 
 /// A key whose dates changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +112,24 @@ impl Service {
     pub(super) async fn revoked(&self, principal: &Principal, received: Time) -> Result<TrustRoot, Error> {
         let rows = self.inner.store.trusted_keys(principal.organization()).await?;
         self.revoked_of(&rows, received)
+    }
+
+    /// Whether the key of this bundle may have been revoked when the platform received it: only a reading can tell, or it
+    /// was.
+    pub(super) async fn may_be_revoked(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+    ) -> Result<bool, Error> {
+        let rows = self.inner.store.trusted_keys(principal.organization()).await?;
+        let revoked = self.revoked_of(&rows, bundle.uploaded_at)?;
+        if revoked.revoked_keys().is_none() {
+            return Ok(false);
+        }
+        match rows.iter().find(|row| row.key_id == bundle.overview.key_id) {
+            Some(row) => Ok(revoked.revocation(&public_key(row)?).is_some()),
+            None => Ok(true),
+        }
     }
 
     fn revoked_of(&self, rows: &[TrustedKeyRow], received: Time) -> Result<TrustRoot, Error> {

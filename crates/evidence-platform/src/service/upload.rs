@@ -8,16 +8,18 @@ use std::fs::File;
 use std::io;
 
 use bytes::Bytes;
-use evidence_bundle::{Limits, NewerBundle, Reason, TrustRoot};
+use evidence_bundle::{Limits, NewerBundle, Reason, Status, TrustRoot};
 use evidence_view::Overview;
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
 
+use super::settings::RETENTION_DAYS;
 use super::shares::Share;
-use super::{RequestId, Service};
+use super::{RequestId, Service, webhooks};
 use crate::cancel::{self, CancelToken};
 use crate::error::Error;
+use crate::event::Event;
 use crate::id::BlobDigest;
 use crate::principal::Principal;
 use crate::role::Capability;
@@ -61,8 +63,6 @@ pub struct Verification {
 
 /// The most tags of one bundle.
 const TAGS: usize = 32;
-/// The longest retention, a hundred years.
-pub(super) const RETENTION_DAYS: u32 = 36_500;
 
 /// After this time a removal without an outcome belongs to a process that no longer runs.
 const REMOVAL_SECONDS: u64 = 300;
@@ -172,7 +172,8 @@ impl Service {
                     let target = upload.digest.to_string();
                     let detail = json!({ "reason": reason, "sha256": target });
                     let (action, outcome) = (Action::BundleUpload, Outcome::Refused);
-                    self.note(self.record(principal, request, action, &target, outcome, detail)).await?;
+                    let record = self.record(principal, request, action, &target, outcome, detail);
+                    self.note_refused(record, reason, &error.to_string()).await?;
                 }
                 return Err(error);
             }
@@ -217,6 +218,7 @@ impl Service {
         transaction.commit().await?;
 
         self.inner.blobs.put(organization, spooled).await?;
+        let before = self.inner.store.bundle_before(organization, &bundle).await?;
 
         let mut transaction = self.inner.store.begin().await?;
         // Both may have changed in the minutes since the first check. The sweep removes the bytes.
@@ -230,6 +232,8 @@ impl Service {
             let record =
                 self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Refused, detail);
             transaction.audit(record).await?;
+            let data = json!({ "sha256": bundle.digest.to_string(), "reason": reason.code() });
+            transaction.emit(organization, Event::SignerUnknown, now, data).await?;
             transaction.commit().await?;
             let detail = "the organization no longer trusts the key that signed it".to_owned();
             return Err(Error::Refused { reason, detail });
@@ -269,9 +273,34 @@ impl Service {
         });
         let record = self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Done, detail);
         transaction.audit(record).await?;
+        let about = webhooks::stored(&bundle);
+        transaction.emit(organization, Event::BundleStored, now, about.clone()).await?;
+        for (event, to) in [(Event::ControlFailed, Status::Fail), (Event::ControlLost, Status::NotVerifiable)]
+        {
+            let controls = before.as_ref().map(|before| webhooks::turned(before, &bundle, to));
+            if let Some(controls) = controls.filter(|controls| !controls.is_empty()) {
+                let before = before.as_ref().map(|before| before.id.as_str());
+                let data = json!({ "bundle": about, "previous_bundle_id": before, "controls": controls });
+                transaction.emit(organization, event, now, data).await?;
+            }
+        }
         transaction.advance_clock(now).await?;
         transaction.commit().await?;
         Ok(Stored { bundle, created: true })
+    }
+
+    /// Records that a bundle was refused, and tells the webhooks.
+    async fn note_refused(&self, record: NewAudit<'_>, reason: &str, detail: &str) -> Result<(), Error> {
+        let event = match reason == Reason::SignatureInvalid.code() {
+            true => Event::SignerUnknown,
+            false => Event::BundleRefused,
+        };
+        let data = json!({ "sha256": record.target, "reason": reason, "detail": detail });
+        let (organization, at) = (record.organization, record.at);
+        let mut transaction = self.inner.store.begin().await?;
+        transaction.audit(record).await?;
+        transaction.emit(organization, event, at, data).await?;
+        transaction.commit().await
     }
 
     /// The audit record of a bundle that was refused because its id belongs to other bytes.
@@ -300,6 +329,8 @@ impl Service {
         principal.require(Capability::Verify)?;
         let _place = self.inner.verifications.take(principal.organization())?;
         let bundle = self.find(principal, id).await?;
+        // The next page reads the bytes again.
+        self.inner.readings.forget(&bundle.digest);
         let verification = self.verify_stored(principal, &bundle).await?;
         let outcome = if verification.verified { Outcome::Done } else { Outcome::Refused };
         let detail = json!({ "verified": verification.verified, "reason": verification.reason });

@@ -1,18 +1,24 @@
 //! Reads stored bundles for pages: a bounded number at once, and always while verifying the bytes.
 
 use std::fs::File;
+use std::io::BufReader;
 use std::sync::Arc;
 
 use evidence_bundle::{Reason, VerifiedBundle};
-use evidence_view::Sink;
+use evidence_view::{Recorder, Sink, replay};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 
 use super::Service;
 use super::shares::Share;
 use crate::cancel::{self, CancelGuard, CancelToken};
 use crate::error::Error;
 use crate::principal::Principal;
+use crate::readings::ROWS_BYTES;
 use crate::role::Capability;
 use crate::store::BundleRow;
+use crate::time::Time;
 use crate::verify;
 
 /// A page's share of the platform, held until its last byte is sent.
@@ -96,6 +102,67 @@ impl Viewer {
             (Err(error), _) => Err(error),
         })
         .await?
+    }
+
+    /// Like [`Viewer::read`], for a reader that wants rows only: of a bundle that this machine has verified before, the
+    /// kept rows are read, and its bytes are not. Also returns when the bytes were verified.
+    ///
+    /// # Errors
+    /// Fails like [`Viewer::read`].
+    pub async fn rows<T: Sink + Send + 'static>(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        reader: T,
+    ) -> Result<(T, Time), Error> {
+        principal.require(Capability::Read)?;
+        let (readings, digest) = (self.service.inner.readings.clone(), bundle.digest);
+        if let Some((transcript, verified)) = self.kept(principal, bundle).await? {
+            let transcript = self.cancel.reader(transcript);
+            let replayed = self.work(move || {
+                let replayed = replay(GzDecoder::new(transcript), reader);
+                if replayed.is_err() {
+                    // The next page verifies the bundle again.
+                    readings.forget(&digest);
+                }
+                replayed
+            });
+            return Ok((replayed.await??, verified));
+        }
+        let now = self.service.inner.clock.now();
+        let begin = readings.clone();
+        let Some(file) = self.work(move || begin.begin(now)).await? else {
+            return Ok((self.read(principal, bundle, reader).await?, now));
+        };
+        let out = GzEncoder::new(file, Compression::fast());
+        let recorder = self.read(principal, bundle, Recorder::new(reader, out, ROWS_BYTES)).await?;
+        let (reader, out) = recorder.finish();
+        if let Some(out) = out {
+            self.work(move || {
+                if let Ok(file) = out.finish() {
+                    readings.keep(&digest, file);
+                }
+            })
+            .await?;
+        }
+        Ok((reader, now))
+    }
+
+    /// What is kept of a bundle, if it may be shown.
+    async fn kept(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+    ) -> Result<Option<(BufReader<File>, Time)>, Error> {
+        let service = &self.service;
+        let (readings, digest) = (service.inner.readings.clone(), bundle.digest);
+        let Some(found) = self.work(move || readings.find(&digest)).await? else { return Ok(None) };
+        // Missing or cut bytes show at once; a changed one when everything is checked.
+        let size = service.inner.blobs.size(principal.organization(), &bundle.digest).await?;
+        if size != Some(bundle.size_bytes) || service.may_be_revoked(principal, bundle).await? {
+            return Ok(None);
+        }
+        Ok(Some(found))
     }
 
     /// An unnamed file for output that is written while reading a bundle and sent only after the whole bundle is

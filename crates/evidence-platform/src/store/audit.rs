@@ -28,6 +28,10 @@ pub enum Action {
     TrustRevoke,
     /// A signing key is no longer trusted.
     TrustRemove,
+    /// A webhook was created.
+    WebhookCreate,
+    /// A webhook was removed.
+    WebhookRemove,
     /// A bundle was uploaded.
     BundleUpload,
     /// A stored bundle was verified again.
@@ -52,7 +56,7 @@ pub enum Action {
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 18] = [
+    pub const ALL: [Action; 20] = [
         Action::OrganizationCreate,
         Action::OrganizationUpdate,
         Action::KeyCreate,
@@ -61,6 +65,8 @@ impl Action {
         Action::TrustUpdate,
         Action::TrustRevoke,
         Action::TrustRemove,
+        Action::WebhookCreate,
+        Action::WebhookRemove,
         Action::BundleUpload,
         Action::BundleVerify,
         Action::BundleDownload,
@@ -84,6 +90,8 @@ impl Action {
             Action::TrustUpdate => "trust.update",
             Action::TrustRevoke => "trust.revoke",
             Action::TrustRemove => "trust.remove",
+            Action::WebhookCreate => "webhook.create",
+            Action::WebhookRemove => "webhook.remove",
             Action::BundleUpload => "bundle.upload",
             Action::BundleVerify => "bundle.verify",
             Action::BundleDownload => "bundle.download",

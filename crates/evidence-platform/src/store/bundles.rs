@@ -183,7 +183,11 @@ impl Transaction {
         .bind(i64::from(new.legal_hold))
         .execute(self.connection())
         .await?;
-        Ok(done.rows_affected() == 1)
+        let added = done.rows_affected() == 1;
+        if added {
+            self.add_terms(organization, new).await?;
+        }
+        Ok(added)
     }
 
     /// The digest of the organization's bundle with this id.
@@ -254,7 +258,11 @@ impl Transaction {
         .bind(now.0)
         .execute(self.connection())
         .await?;
-        Ok(done.rows_affected() == 1)
+        let deleted = done.rows_affected() == 1;
+        if deleted {
+            self.remove_terms(organization, id).await?;
+        }
+        Ok(deleted)
     }
 }
 

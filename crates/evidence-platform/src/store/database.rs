@@ -93,7 +93,9 @@ impl Store {
         let outcome = migrate(url).await;
         drop(held);
         outcome?;
-        Ok(Store { pool, dialect, writer: Arc::new(Mutex::new(())) })
+        let store = Store { pool, dialect, writer: Arc::new(Mutex::new(())) };
+        store.index_pending().await?;
+        Ok(store)
     }
 
     /// The kind of the database.

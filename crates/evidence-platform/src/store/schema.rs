@@ -93,5 +93,7 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(7, "freshness", include_str!("../../migrations/0007_freshness.sql")),
         step(8, "dates", include_str!("../../migrations/0008_dates.sql")),
         step(9, "checks", include_str!("../../migrations/0009_checks.sql")),
+        step(10, "search", include_str!("../../migrations/0010_search.sql")),
+        step(11, "webhooks", include_str!("../../migrations/0011_webhooks.sql")),
     ])
 }

@@ -631,7 +631,7 @@ async fn a_missing_page_is_reported_as_html_or_json() {
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
     // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
-    assert_eq!(pages, 13);
+    assert_eq!(pages, 18);
 }
 
 /// The same checks by page, by filter and as a table.

@@ -41,11 +41,12 @@ fn night(day: u32, fails: bool, last: Option<&str>) -> Vec<u8> {
         parts.views.push(("derived/waivers.json".to_owned(), bytes));
     }
     // The waivers apply at the start of the run.
-    parts.run.started_at =
-        evidence_bundle::time::format(bundles::CREATED_AT + i64::from(day) * 86_400).unwrap();
-    parts.run.completed_at.clone_from(&parts.run.started_at);
+    let time = evidence_bundle::time::format(bundles::CREATED_AT + i64::from(day) * 86_400).unwrap();
+    (parts.run.started_at, parts.run.completed_at) = (time.clone(), time.clone());
     parts.run.duration_seconds = 0;
-    bundles::pack(day * DAY, &parts, &bundles::key(), |_| ())
+    bundles::pack(day * DAY, &parts, &bundles::key(), |manifest| {
+        manifest.artifacts.iter_mut().for_each(|artifact| artifact.collected_at.clone_from(&time));
+    })
 }
 
 fn waiver(status: Status, reason: &str, last: &str, is_over: bool) -> WaiverRecord {

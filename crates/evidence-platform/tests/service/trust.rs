@@ -52,7 +52,7 @@ async fn rotating_a_key_leaves_its_history_verified() {
         let early = upload(&service, &admin, &bundles::signed(2, b"{}\n", &new)).await;
         assert_eq!(refused(early), Reason::KeyOutsideValidity);
         assert!(upload(&service, &admin, &bundles::bundle(3)).await.unwrap().created);
-        assert_eq!(service.trusted_key_ids(&admin).await.unwrap(), [old_id.clone()]);
+        assert_eq!(service.trusted_key_ids(&admin).await.unwrap(), [old_id.as_str()]);
 
         hands.advance_days(2);
         // Whatever time a bundle claims: these two claim the day before the change.
@@ -63,7 +63,7 @@ async fn rotating_a_key_leaves_its_history_verified() {
             assert_eq!(verify(&bundle.id).await, (true, String::new()));
         }
         let new_id = new.public_key().key_id().to_string();
-        assert_eq!(service.trusted_key_ids(&admin).await.unwrap(), [new_id.clone()]);
+        assert_eq!(service.trusted_key_ids(&admin).await.unwrap(), [new_id.as_str()]);
 
         // Stolen: what arrived before stays verified, what arrived since does not.
         let stolen = second.uploaded_at;
