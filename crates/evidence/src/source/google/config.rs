@@ -153,7 +153,6 @@ pub(super) fn decode(
         return None;
     }
     Some(Arc::new(AltCloudConfig {
-        rule_settings: applied.settings.clone(),
         credentials_json_env: json_env.map(|name| name.value),
         credentials_env: credentials_env?.value,
         customer_id: customer_id?,

@@ -96,7 +96,9 @@ pub(crate) fn names(scopes: &[OAuthScope]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evidence_rules::altcloud::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+    use evidence_rules::altcloud::{
+        ADMINISTRATORS, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG,
+    };
 
     use super::*;
 

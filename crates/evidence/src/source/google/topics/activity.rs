@@ -12,15 +12,15 @@ use crate::source::google::observe::{merged, observation};
 use crate::source::google::topic::{Answers, Inspect, Topic};
 use crate::source::google::users::Users;
 use evidence_rules::age::judged_at;
+use evidence_rules::altcloud::OF_USER_ACTIVITY;
 use evidence_rules::altcloud::artifact::USER_ACTIVITY;
 use evidence_rules::altcloud::inactive_users::{ActiveUser, Activity, UserActivity};
-use evidence_rules::altcloud::{INACTIVE_USERS, OF_USER_ACTIVITY};
 use evidence_rules::rule::Settings;
 
 /// The last sign-ins: the users answer it.
 pub(crate) static TOPIC: Topic = Topic {
     name: "user activity",
-    rule: &INACTIVE_USERS,
+    kind: &USER_ACTIVITY,
     open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
 };
 
