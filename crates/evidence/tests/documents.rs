@@ -901,6 +901,14 @@ fn every_call_is_in_the_table() {
         assert!([0, 3].contains(&code), "{code}: {text}");
     }
 
+    // A fleet lists the installations of its app.
+    let keys = "mode: app\n    app_id: 12\n    private_key_path: app.pem\n";
+    let template =
+        everything.replacen("mode: token\n", keys, 1).replacen("org: acme\n", "org: \"{org}\"\n", 1);
+    fs::write(&file, template).unwrap();
+    let (code, text) = trial.evidence(&["fleet"]);
+    assert!([0, 3].contains(&code), "{code}: {text}");
+
     // And those of the other framework.
     let line = |line: &str| match line {
         _ if line.starts_with("framework:") => "framework: tsc_2017\n".to_string(),

@@ -56,7 +56,7 @@ pub(crate) static NAMED_INSTALLATION: Call<Installation> = Call {
 
 /// Every installation of the app.
 pub(crate) static INSTALLATIONS: Call<Vec<Installation>> = Call {
-    name: "/app/installations",
+    name: "/app/installations?per_page=100",
     purpose: "`evidence fleet` with `mode: app`: where the app is installed",
     times: "once per 100 installations",
     kind: None,
