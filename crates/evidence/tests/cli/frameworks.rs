@@ -46,8 +46,9 @@ fn files(bundle: &Bundle) -> Vec<String> {
     };
     let mut paths: Vec<&str> = bundle.paths().into_iter().filter(is_signed_fact).collect();
     paths.sort_unstable();
-    // The demo's directory counts its ages from today.
-    let times = regex::Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z").unwrap();
+    // The demo's directory counts its ages from today, and the qualifier of an event follows from its time.
+    let times = r#"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"uniqueQualifier": "-?[0-9]+"#;
+    let times = regex::Regex::new(times).unwrap();
     let line = |path: &str| {
         let mut text = stable(&String::from_utf8_lossy(bundle.file(path).unwrap()));
         if path.starts_with("sources/altcloud/") {

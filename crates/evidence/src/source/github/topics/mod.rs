@@ -48,9 +48,9 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(account::USER, nothing),
     endpoint!(INSTALLATION, nothing),
     endpoint!(NAMED_INSTALLATION, nothing),
-    endpoint!(INSTALLATIONS, nothing),
     endpoint!(TOKEN, nothing),
     endpoint!(security::VULNERABILITY_ALERTS, nothing),
+    endpoint!(INSTALLATIONS, nothing),
 ];
 
 /// An answer without a meaning of its own.
