@@ -7,7 +7,6 @@ use askama::Template;
 use evidence_bundle::text::Visible;
 
 /// Writes a template. Whatever its texts hold, the file has no deceptive character.
-#[expect(clippy::disallowed_methods, reason = "this is the way that the lint leads to")]
 pub(crate) fn write(template: &impl Template, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Visible(Through { out: io::BufWriter::new(out), failed: Ok(()) });
     let written = template.render_into(&mut text);

@@ -105,7 +105,6 @@ pub(super) fn framed(html: String) -> Response {
 }
 
 /// The only way from a template to a page: it has no deceptive character, whatever its texts hold.
-#[expect(clippy::disallowed_methods, reason = "this is the way that the lint leads to")]
 fn render(template: &impl Template) -> Result<String, Error> {
     let mut html = Visible(Bounded(String::new()));
     if template.render_into(&mut html).is_err() {

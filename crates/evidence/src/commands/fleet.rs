@@ -285,7 +285,7 @@ impl Common<'_> {
         let framework = self.framework;
         let series = Series { directory, organization, framework, trust: &self.trust, fixed_time: None };
         let (path, bundle) = series.newest_bundle()?;
-        (bundle.complete && bundle.created_at >= self.since).then(|| (path, bundle.manifest.bundle_id))
+        (bundle.complete && bundle.created_at >= self.since).then_some((path, bundle.manifest.bundle_id))
     }
 
     fn row(

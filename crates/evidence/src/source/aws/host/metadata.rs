@@ -146,7 +146,7 @@ impl Dialect for Service {
 }
 
 /// A client of the service at `url`.
-fn client(url: &Url, surroundings: &RunContext) -> Result<Client, CallError> {
+fn client(url: &Url, surroundings: &RunContext) -> Result<Client, String> {
     let settings = ClientSettings {
         timeout: TIMEOUT,
         max_concurrency: NonZeroUsize::MIN,
@@ -156,16 +156,16 @@ fn client(url: &Url, surroundings: &RunContext) -> Result<Client, CallError> {
     };
     let clock = surroundings.env.clock.clone();
     let watch = SourceWatch::new(NAME, &surroundings.reporter);
-    Client::new(settings, Arc::new(Service), Arc::new(Anonymous), clock, watch).map_err(local)
+    Client::new(settings, Arc::new(Service), Arc::new(Anonymous), clock, watch)
 }
 
 fn local(text: String) -> CallError {
     CallError::Failed(RequestFailure::local(FailureKind::Transport(text)))
 }
 
-fn with_secret(request: Request, name: &'static str, secret: &str) -> Result<Request, CallError> {
+fn with_secret(request: Request, name: &'static str, secret: &str) -> Result<Request, String> {
     let mut value = HeaderValue::from_str(secret)
-        .map_err(|_| local("a token has characters that a header cannot hold".to_string()))?;
+        .map_err(|_| "a token has characters that a header cannot hold".to_string())?;
     value.set_sensitive(true);
     let mut request = request;
     request.headers.insert(name, value);
@@ -174,7 +174,7 @@ fn with_secret(request: Request, name: &'static str, secret: &str) -> Result<Req
 
 /// The credentials of the instance's role, by the second version of its service.
 pub(crate) async fn of_instance(base: &Url, surroundings: &RunContext) -> Result<Credentials, CallError> {
-    let client = client(base, surroundings)?;
+    let client = client(base, surroundings).map_err(local)?;
     let at = |path: &str| {
         let mut url = base.clone();
         url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
@@ -184,9 +184,12 @@ pub(crate) async fn of_instance(base: &Url, surroundings: &RunContext) -> Result
     let token = client.ask(&session, &SESSION).await?.value;
     surroundings.screen.learn([token.as_bytes()]);
     let path = "/latest/meta-data/iam/security-credentials/";
-    let role = client.ask(&with_secret(Request::get(at(path), path), TOKEN, &token)?, &ROLE).await?.value;
+    let role = client
+        .ask(&with_secret(Request::get(at(path), path), TOKEN, &token).map_err(local)?, &ROLE)
+        .await?
+        .value;
     let path = format!("{path}{}", evidence_http::call::encoded(&role));
-    let request = with_secret(Request::get(at(&path), path), TOKEN, &token)?;
+    let request = with_secret(Request::get(at(&path), path), TOKEN, &token).map_err(local)?;
     Ok(client.ask(&request, &CREDENTIALS).await?.value)
 }
 
@@ -196,11 +199,11 @@ pub(crate) async fn of_container(
     authorization: Option<&str>,
     surroundings: &RunContext,
 ) -> Result<Credentials, CallError> {
-    let client = client(url, surroundings)?;
+    let client = client(url, surroundings).map_err(local)?;
     let mut request = Request::get(url.clone(), "container credentials");
     if let Some(authorization) = authorization {
         surroundings.screen.learn([authorization]);
-        request = with_secret(request, "authorization", authorization)?;
+        request = with_secret(request, "authorization", authorization).map_err(local)?;
     }
     Ok(client.ask(&request, &CREDENTIALS).await?.value)
 }
