@@ -57,7 +57,7 @@ impl Views {
     /// Writes the file with this path, one of [`VIEWS`] or [`CRITERIA_CSV`]. The documents must be the same each time.
     ///
     /// # Errors
-    /// Fails like [`write`].
+    /// Fails like [`write()`].
     pub fn write(&mut self, path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
         let Views(shared) = self;
         match path {
