@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the platform's API against its own description with schemathesis, which generates valid and invalid requests
-# for every route of the OpenAPI document, with a key of each role and without one. No answer may be a 5xx, or have a
+# for every route of the OpenAPI document, with a key of each role and without one. No answer may be a 5xx that was not asked for, or have a
 # status, a type or a form that the description does not list, and every route must succeed at least once. Needs
 # python3 and the package schemathesis; without them it prints a message and checks nothing.
 #
@@ -71,13 +71,23 @@ print(*names, *(key["key_id"] for key in items("/api/v1/trusted-keys") if key["n
 PYTHON
 )
 export PROTECTED
+SIGNER=${PROTECTED##*,}
+OTHER=$(sed -n 's/.*\(sha256:[0-9a-f]\{64\}\).*/\1/p' trusted | grep -v "$SIGNER" | head -n 1)
+export SIGNER OTHER
+# A monitor asks for a 503 with max_age, and the description lists it there: only that it is a 5xx is not a failure.
+asked_for=/api/v1/status
 run() {
-  local name=$1
+  local name=$1 checks=status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance,unsupported_method,ignored_auth
   shift
   echo "--- as $name"
-  "$work/venv/bin/schemathesis" run "$url/api/v1/openapi.json" --seed 1 --no-color \
-    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance,unsupported_method,ignored_auth \
-    "$@" >said 2>&1 || { cat said; fail "the API as $name"; }
+  test_with "$name" --exclude-path "$asked_for" --checks "not_a_server_error,$checks" "$@"
+  test_with "$name" --include-path "$asked_for" --checks "$checks" "$@"
+}
+test_with() {
+  local name=$1
+  shift
+  "$work/venv/bin/schemathesis" run "$url/api/v1/openapi.json" --seed 1 --no-color "$@" >said 2>&1 ||
+    { cat said; fail "the API as $name"; }
   sed -n '/^Test cases:/{n;s/^ */     /p}' said
 }
 run nobody --phases coverage

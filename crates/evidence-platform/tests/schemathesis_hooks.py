@@ -5,6 +5,8 @@ BUNDLE       a file: a bundle that the organization accepts, to be looked at, he
 LOOSE        a file: another one, to be looked at and deleted
 TRUSTED_KEY  a file: a public key that may be added to the trusted ones and removed again
 PROTECTED    names of keys, separated by commas, that are not to be revoked or removed on the way
+SIGNER       the id of a trusted key whose validity may be changed to one that holds for years
+OTHER        the id of a trusted key that may be revoked
 """
 
 import base64
@@ -20,6 +22,8 @@ TRUSTED_KEY = open(os.environ["TRUSTED_KEY"]).read()
 PROTECTED = set(os.environ["PROTECTED"].split(","))
 # Its own, as the tester seeds the common one for every case.
 chance = random.Random(1)
+# Apart, so that keys change nothing about bundles.
+of_keys = random.Random(2)
 # What the two are called once they are stored.
 ids = {}
 
@@ -49,6 +53,12 @@ def before_call(context, case, kwargs):
         case.path_parameters = {**names, "bundle_id": ids.get(chance.choice(known), "none")}
         if case.path.endswith("/retention") and chance.random() < 0.5:
             case.body = {"retention_until": f"{chance.randrange(2030, 2100)}-01-01T00:00:00Z"}
+    elif case.path.endswith("/validity") and of_keys.random() < 0.5:
+        case.path_parameters = {**names, "key_id": os.environ["SIGNER"]}
+        case.body = {"valid_until": f"{of_keys.randrange(2090, 2100)}-01-01T00:00:00Z"}
+    elif case.path.endswith("/revocation") and of_keys.random() < 0.5:
+        case.path_parameters = {**names, "key_id": os.environ["OTHER"]}
+        case.body = {"since": "2026-01-01T00:00:00Z", "reason": "lost"}
     elif case.method == "DELETE" and urllib.parse.unquote(str(names.get("key_id"))) in PROTECTED:
         case.path_parameters = {**names, "key_id": "protected"}
 

@@ -28,6 +28,13 @@ for route, operations in json.loads(get("/api/v1/openapi.json"))["paths"].items(
         if not any(200 <= status < 300 for status in statuses):
             wrong.append(f"{method.upper()} {route} never succeeded")
 total = sum(sum(statuses.values()) for statuses in seen.values())
-wrong += [f"{key} was answered {status}" for key, statuses in seen.items() for status in statuses if status >= 500]
-print("\n".join(wrong) or f"ok   {total} requests; every route succeeded, none was answered 5xx")
+# A monitor asks for this one, with max_age.
+asked_for = {("GET", "/api/v1/status", 503)}
+wrong += [
+    f"{method} {route} was answered {status}"
+    for (method, route), statuses in seen.items()
+    for status in statuses
+    if status >= 500 and (method, route, status) not in asked_for
+]
+print("\n".join(wrong) or f"ok   {total} requests; every route succeeded, none was answered 5xx that was not asked for")
 sys.exit(bool(wrong))

@@ -30,7 +30,7 @@ impl History {
         }
         let gap = &self.longest_gap;
         lines.push(format!(
-            "the longest time without a bundle: {}, from {} to {}",
+            "the longest time without a new bundle: {}, from {} to {}",
             span(gap.seconds),
             gap.after,
             gap.before

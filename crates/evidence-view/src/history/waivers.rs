@@ -155,7 +155,7 @@ impl History {
             *count += 1_u64;
         }
         Some(format!(
-            "of these failures, {} had a valid waiver in every failing bundle, {} in some, {} in none",
+            "a waiver accepted {} of these failures throughout, {} for a part of the time, {} never",
             grouped(every),
             grouped(some),
             grouped(none)
