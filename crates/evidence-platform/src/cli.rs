@@ -78,7 +78,7 @@ pub enum Command {
         #[arg(long, conflicts_with = "limit")]
         jsonl: bool,
     },
-    /// Manage webhooks: addresses that are told what happens
+    /// Manage webhooks: addresses that receive events
     #[command(subcommand)]
     Webhook(WebhookCommand),
     /// Show how fresh the evidence of each organization is; exit code 1 if a bundle is overdue

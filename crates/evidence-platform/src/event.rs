@@ -1,4 +1,4 @@
-//! What an organization can be told by a webhook. The names are published.
+//! The events that webhooks report. Their names are part of the API.
 
 use std::str::FromStr;
 

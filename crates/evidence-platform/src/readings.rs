@@ -53,7 +53,8 @@ impl Readings {
         Some((file, Time(verified)))
     }
 
-    /// A new file for the transcript of a bundle that is verified now. `None` if there is no room: then none is kept.
+    /// Creates the file for the transcript of a bundle during its verification. `None` if the disk is full: the transcript is then not
+    /// kept.
     pub(crate) fn begin(&self, now: Time) -> Option<NamedTempFile> {
         let mut file = NamedTempFile::new_in(&self.folder).ok()?;
         writeln!(file, "{}", now.0).ok()?;

@@ -63,7 +63,7 @@ impl OrganizationStatus {
 /// Whether a bundle is overdue, and how old the newest one is.
 #[utoipa::path(
     get, path = "/api/v1/status", tag = "system",
-    params(("max_age" = Option<u32>, Query, description = "Seconds; the answer is 503 `late` if the newest bundle is older, or if there is none")),
+    params(("max_age" = Option<u32>, Query, description = "Maximum age in seconds: answers 503 `late` if the newest bundle is older, or if there is none")),
     responses((status = 200, description = "Late or not", body = StatusView))
 )]
 pub async fn status(

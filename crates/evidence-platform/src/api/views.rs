@@ -301,7 +301,7 @@ pub struct NewTrustedKey {
     pub valid_until: Option<String>,
 }
 
-/// Between which times of receipt a trusted key counts. An absent one is no limit.
+/// The validity of a trusted key, by the time at which a bundle is received. A missing time sets no limit.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrustValidity {

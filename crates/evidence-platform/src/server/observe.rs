@@ -61,7 +61,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         let unsaid = route == UNKNOWN || matches!(status, 405 | 421);
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
-        // An organization without news is no failure of the platform.
+        // A late organization does not make the platform unhealthy.
         if status >= 500 && problem.kind != ProblemKind::Late {
             let error = problem.kind.code();
             let causes = problem.error.as_deref().map(Error::causes).unwrap_or_default();

@@ -10,7 +10,7 @@ use sandbox::codehost::{
 };
 use serde_json::Value;
 
-use crate::common::{Lab, acme, names};
+use crate::common::{KEY, Lab, acme, names};
 
 /// An organization that passes, with one repository.
 fn with_organization(host: CodeHost, name: &str, id: u64) -> CodeHost {
@@ -91,6 +91,25 @@ fn nothing_in_the_list_can_be_changed() {
         fs::write(&path, signed.replacen(from, to, 1)).unwrap();
         verified(&lab, &[]).exits(7).says("FAILED");
     }
+    // What the signer itself says wrongly is found in the bundles.
+    let row = signed.lines().find(|line| line.contains("org-00")).unwrap().trim_end_matches(',').to_string();
+    let without = regex::Regex::new(r#","bundle":.*\}"#).unwrap().replace(&row, "}").into_owned();
+    for (from, to, why) in [
+        (
+            "\"outcome\":\"bundle\"".to_string(),
+            "\"outcome\":\"incomplete\"".to_string(),
+            "unlike the list says",
+        ),
+        (row, without, "names none"),
+    ] {
+        let forged = signed.replacen(&from, &to, 1);
+        assert_ne!(forged, signed);
+        fs::write(&path, &forged).unwrap();
+        fs::write(lab.path("evidence-fleet/fleet.json.sig"), KEY.sign(forged.as_bytes())).unwrap();
+        let run = verified(&lab, &[]).exits(7);
+        assert!(run.stdout.contains(why), "{}", run.stdout);
+    }
+    fs::write(lab.path("evidence-fleet/fleet.json.sig"), KEY.sign(signed.as_bytes())).unwrap();
     fs::write(&path, &signed).unwrap();
     // Another key.
     lab.run(&["keygen", "-o", "other"]).exits(0);
@@ -107,6 +126,8 @@ fn nothing_in_the_list_can_be_changed() {
     // A bundle that is not here.
     fs::remove_file(file("org-01")).unwrap();
     verified(&lab, &[]).exits(1).says("1 of 2 bundles that the list names are not here");
+    let run = verified(&lab, &["--json"]).exits(1);
+    assert!(run.stdout.contains("\"verified\": false"), "{}", run.stdout);
     fs::write(folder("org-01").join("evidence-bundle-20260102-030405.tar.gz"), kept).unwrap();
     // No signature at all.
     fs::remove_file(lab.path("evidence-fleet/fleet.json.sig")).unwrap();

@@ -13,7 +13,7 @@ use crate::commands::trust::VerifyOptions;
 use crate::console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::fleet::{Fleet, Organization, SIGNATURE_SUFFIX};
+use crate::fleet::{Fleet, Organization, Outcome, SIGNATURE_SUFFIX};
 use crate::report::style::{self, Style};
 
 const GREEN: Style = style::GREEN.bold();
@@ -79,7 +79,10 @@ pub(in crate::commands) fn run(
         return refused(&format!("the key that signed this list is revoked: {}", revoked.why));
     }
     let folder = path.parent().unwrap_or(Path::new(""));
-    let named: Vec<&Organization> = fleet.organizations.iter().filter(|row| row.bundle.is_some()).collect();
+    let has_bundle = |row: &&Organization| {
+        row.bundle.is_some() || matches!(row.outcome, Outcome::Bundle | Outcome::Incomplete)
+    };
+    let named: Vec<&Organization> = fleet.organizations.iter().filter(has_bundle).collect();
     let paths: Vec<PathBuf> = (0..named.len()).map(|index| PathBuf::from(index.to_string())).collect();
     let rows = in_parallel(&paths, |index| {
         let index: usize = index.to_string_lossy().parse().unwrap_or_default();
@@ -91,7 +94,7 @@ pub(in crate::commands) fn run(
     if as_json {
         let key_id = signer.key.key_id().to_string();
         let verdict = Verdict {
-            verified: failed == 0,
+            verified: failed == 0 && absent == 0,
             trusted_by: &signer.label,
             key_id,
             fleet: &fleet,
@@ -143,6 +146,9 @@ fn found(
     folder: &Path,
     judge: impl Fn(&Path) -> Result<VerifiedBundle, Failure>,
 ) -> Result<(), (&'static str, String)> {
+    if name.is_empty() {
+        return Err(("failed", "the list says that there is a bundle, and names none".to_string()));
+    }
     let relative = Path::new(name);
     // A signed list is still a stranger's: it must not lead out of its folder.
     if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -159,6 +165,10 @@ fn found(
     let bundle = judge(&path).map_err(|failure| ("failed", failure.to_string()))?;
     if !bundle.organization.eq_ignore_ascii_case(&row.organization) {
         return Err(("failed", format!("it is about {}", bundle.organization)));
+    }
+    if bundle.complete != (row.outcome == Outcome::Bundle) {
+        let what = if bundle.complete { "complete" } else { "not complete" };
+        return Err(("failed", format!("it is {what}, unlike the list says")));
     }
     if row.bundle_id.as_ref() != Some(&bundle.manifest.bundle_id) {
         return Err(("failed", "it has another id than the list says".to_string()));
