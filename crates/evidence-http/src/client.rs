@@ -13,11 +13,10 @@ use super::cache::Cache;
 use super::call::Reading;
 use super::circuit::{Circuit, Circuits, GivenUp, TryBudget};
 use super::clock::Clock;
-use super::concurrency::Ticket;
 use super::credential::Credential;
 use super::exchange::{Body, Exchange, read_body, text};
 use super::framing::ambiguity;
-use super::gate::{Feedback, Gate};
+use super::gate::{Feedback, Gate, Pass};
 use super::permanent::{PermanentFailure, TransportError, transport_error};
 use super::quota::QuotaStatus;
 use super::redirect::RedirectChain;
@@ -41,9 +40,9 @@ const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
 pub struct Client {
     http: Arc<Mutex<reqwest::Client>>,
     dialect: Arc<dyn Dialect>,
-    credential: Arc<dyn Credential>,
-    settings: ClientSettings,
-    gate: Arc<Gate>,
+    pub(super) credential: Arc<dyn Credential>,
+    pub(super) settings: ClientSettings,
+    pub(super) gate: Arc<Gate>,
     pub(super) clock: Clock,
     watch: Arc<dyn Watch>,
     pub(super) counts: Arc<RequestCounts>,
@@ -231,6 +230,10 @@ impl Client {
             if final_kind || request.upload.as_ref().is_some_and(UploadFile::is_invalidated) {
                 return Ok(Err(failure));
             }
+            let is_fault = matches!(class, Class::HostFault { .. } | Class::Transport | Class::Page);
+            if self.settings.faults_are_final && is_fault {
+                return Ok(Err(failure));
+            }
             match decide_within(self.settings.attempts, class, attempt, fastrand::f64()) {
                 // The gate already holds all requests back for the limit.
                 RetryDecision::WaitForReset => {}
@@ -266,7 +269,7 @@ impl Client {
         raw: bool,
         limit: usize,
         circuit: &Circuit,
-    ) -> Result<(Ticket, Result<Exchange, TransportError>), Unsent> {
+    ) -> Result<(Pass, Result<Exchange, TransportError>), Unsent> {
         let mut chain = RedirectChain::new(request);
         let mut first = true;
         loop {
@@ -480,7 +483,7 @@ impl Client {
 struct Asked<'a> {
     request: &'a Request,
     attempt: u32,
-    ticket: Ticket,
+    ticket: Pass,
     now: Timestamp,
 }
 

@@ -3,7 +3,7 @@
 //! All workers share it: when one meets a limit, all respect it and wait together, and one of them shows the wait.
 //! The pure parts compute the numbers; this file only holds them and waits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
@@ -16,6 +16,7 @@ use super::reply::{FailureKind, RequestFailure};
 use super::retry::Class;
 use super::settings::ClientSettings;
 use super::watch::{WaitReason, Watch};
+use super::work::Work;
 
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
 pub(super) const PAUSE_THRESHOLD: u64 = 100;
@@ -37,11 +38,21 @@ pub(super) struct Gate {
     /// Ends a wait that is no longer useful.
     closed: Notify,
     pause: bool,
+    /// The gate of another interface of the same host, for the same credential.
+    beside: OnceLock<Arc<Gate>>,
+}
+
+/// That a request may start. Every request returns it with its answer.
+#[derive(Clone, Copy)]
+pub(super) struct Pass {
+    ticket: Ticket,
+    began: Timestamp,
 }
 
 struct State {
     concurrency: Concurrency,
     pace: Pace,
+    work: Work,
     quota: Quota,
     in_flight: usize,
     /// When the rest that a secondary limit asked for ends.
@@ -66,7 +77,7 @@ impl Drop for Shown<'_> {
 }
 
 enum Admission {
-    Start(Ticket),
+    Start(Pass),
     Full,
     Wait(Timestamp, WaitReason),
     Refuse(RequestFailure),
@@ -86,6 +97,7 @@ impl Gate {
             state: Mutex::new(State {
                 concurrency: Concurrency::new(settings.max_concurrency.get()),
                 pace: Pace::new(settings.requests_per_minute),
+                work: Work::new(settings.host_time_per_minute),
                 quota: Quota::new(),
                 in_flight: 0,
                 held_until: None,
@@ -99,7 +111,13 @@ impl Gate {
             free: Notify::new(),
             closed: Notify::new(),
             pause: settings.rate_limit_pause,
+            beside: OnceLock::new(),
         }
+    }
+
+    /// The gate of another interface of the same host. The first client that asks for it decides the settings.
+    pub(super) fn beside(&self, settings: &ClientSettings) -> Arc<Gate> {
+        Arc::clone(self.beside.get_or_init(|| Arc::new(Gate::new(settings))))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -107,12 +125,12 @@ impl Gate {
     }
 
     /// Waits until the next request may start. The caller must then call [`Gate::leave`].
-    pub(super) async fn enter(&self, clock: &Clock, watch: &dyn Watch) -> Result<Ticket, RequestFailure> {
+    pub(super) async fn enter(&self, clock: &Clock, watch: &dyn Watch) -> Result<Pass, RequestFailure> {
         let _turn = self.turn.lock().await;
         loop {
             let step = self.lock().step(clock.now(), self.pause);
             match step {
-                Admission::Start(ticket) => return Ok(ticket),
+                Admission::Start(pass) => return Ok(pass),
                 Admission::Refuse(failure) => return Err(failure),
                 Admission::Full => self.free.notified().await,
                 Admission::Wait(until, reason) => self.wait(until, reason, clock, watch).await,
@@ -147,12 +165,13 @@ impl Gate {
     }
 
     /// Notes that a request has an answer, or will have none.
-    pub(super) fn leave(&self, ticket: Ticket, feedback: Option<&Feedback>, now: Timestamp) {
+    pub(super) fn leave(&self, pass: Pass, feedback: Option<&Feedback>, now: Timestamp) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
         state.pace.end(now);
+        state.work.end(pass.began, now);
         if let Some(feedback) = feedback {
-            state.learn(ticket, feedback, now);
+            state.learn(pass.ticket, feedback, now);
         }
         drop(state);
         self.free.notify_one();
@@ -172,6 +191,11 @@ impl Gate {
     /// Whether the host has given a good answer.
     pub(super) fn has_answered(&self) -> bool {
         self.lock().answered
+    }
+
+    /// How long the host took for all requests, if its time is limited.
+    pub(super) fn host_time(&self) -> SignedDuration {
+        self.lock().work.total()
     }
 
     /// How long limits held requests back, not counting pacing.
@@ -207,8 +231,19 @@ impl State {
             Err(Blocked::Until(until)) => return Admission::Wait(until, WaitReason::Pace),
             Err(Blocked::Answer) => return Admission::Full,
         }
+        match self.work.start(now) {
+            Ok(()) => {}
+            Err(blocked) => {
+                // Not sent: it takes no part of the pace.
+                self.pace.withdraw();
+                return match blocked {
+                    Blocked::Until(until) => Admission::Wait(until, WaitReason::Pace),
+                    Blocked::Answer => Admission::Full,
+                };
+            }
+        }
         self.in_flight += 1;
-        Admission::Start(self.concurrency.start())
+        Admission::Start(Pass { ticket: self.concurrency.start(), began: now })
     }
 
     /// Counts a wait; simultaneous waits count once.
@@ -242,6 +277,7 @@ impl State {
             self.answered = true;
             if self.tells_limits && !self.quota.is_limited() {
                 self.pace.disable();
+                self.work.disable();
             }
         }
     }

@@ -12,6 +12,7 @@
 //! prints, shows a credential, or reads more of a body than the caller allows. Only an [`UploadClient`] sends something for
 //! the host to keep, and a source has none.
 
+mod beside;
 mod budgets;
 pub mod cache;
 pub mod call;
@@ -41,6 +42,7 @@ mod upload;
 mod upload_client;
 mod watch;
 mod words;
+mod work;
 
 pub use budgets::Budgets;
 pub use call::{AskedAbout, Call, Keeping, Subject};

@@ -75,6 +75,11 @@ impl Pace {
         }
     }
 
+    /// Takes back a start: the request was not sent.
+    pub(super) fn withdraw(&mut self) {
+        self.open = self.open.saturating_sub(1);
+    }
+
     /// Drops the requests that ended a minute ago. If the clock was set back, an end in the future counts as now: no
     /// wait is ever longer than a minute.
     fn forget_elapsed(&mut self, now: Timestamp) {

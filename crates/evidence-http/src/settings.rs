@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use super::proxy::Proxy;
 use super::retry::MAXIMUM_ATTEMPTS;
 
@@ -15,6 +17,10 @@ pub struct ClientSettings {
     pub max_concurrency: NonZeroUsize,
     /// Requests per minute; 0 is unpaced.
     pub requests_per_minute: u32,
+    /// How much of the host's time requests may take in a minute, if that is limited.
+    pub host_time_per_minute: Option<SignedDuration>,
+    /// Whether a fault of the host ends a request: the caller asks for less instead of the same again.
+    pub faults_are_final: bool,
     /// Whether hosts of this kind report their limits, so that one that reports none has none.
     pub tells_limits: bool,
     /// Wait for the reset when the limit is nearly used up.
@@ -39,6 +45,8 @@ impl Default for ClientSettings {
             timeout: Duration::from_secs(30),
             max_concurrency: NonZeroUsize::MIN,
             requests_per_minute: 0,
+            host_time_per_minute: None,
+            faults_are_final: false,
             tells_limits: false,
             rate_limit_pause: false,
             attempts: MAXIMUM_ATTEMPTS,

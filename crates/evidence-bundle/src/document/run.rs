@@ -114,6 +114,21 @@ pub struct SourceRun {
     /// The seconds for which the run waited for a rate limit; absent after a reproducible run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_seconds: Option<u64>,
+    /// What reading in bulk took, if the run did; absent after a reproducible run.
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
+    pub bulk: Option<BulkRecord>,
+}
+
+/// What reading in bulk took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BulkRecord {
+    /// The queries that were sent.
+    pub queries: u64,
+    /// The points that the host counted for them.
+    pub points: u64,
+    /// The seconds that the host took to answer them.
+    pub host_seconds: u64,
 }
 
 /// Who a source said we are.

@@ -71,6 +71,7 @@ pub fn run_record(artifacts: usize) -> RunRecord {
             revalidated: Some(0),
             rate_limit: None,
             paused_seconds: Some(0),
+            bulk: None,
         }],
     }
 }

@@ -146,6 +146,7 @@ impl<'a> Collector<'a> {
             revalidated: self.of_run(account.revalidated),
             rate_limit: account.rate_limit.and_then(|limit| self.of_run(limit)),
             paused_seconds: self.of_run(account.paused_seconds),
+            bulk: account.bulk.and_then(|bulk| self.of_run(bulk)),
         });
     }
 
@@ -206,6 +207,7 @@ impl<'a> Collector<'a> {
             revalidated: self.of_run(0),
             rate_limit: None,
             paused_seconds: self.of_run(0),
+            bulk: None,
         });
         Ok(())
     }

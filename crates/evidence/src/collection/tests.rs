@@ -112,6 +112,7 @@ impl Session for Scripted {
             resumed: None,
             rate_limit: None,
             paused_seconds: 0,
+            bulk: None,
         }
     }
 }

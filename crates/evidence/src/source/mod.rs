@@ -25,7 +25,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use evidence_bundle::document::{self, Identity, RateLimitRecord, SourcePopulation, Warning};
+use evidence_bundle::document::{self, BulkRecord, Identity, RateLimitRecord, SourcePopulation, Warning};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
@@ -321,6 +321,8 @@ pub struct SessionSummary {
     pub resumed: Option<(u64, Timestamp)>,
     /// The limit as last reported.
     pub rate_limit: Option<RateLimitRecord>,
+    /// What reading in bulk took, if the session did.
+    pub bulk: Option<BulkRecord>,
     /// Seconds spent waiting for limits.
     pub paused_seconds: u64,
     /// The kinds of requests that the session gave up.

@@ -90,6 +90,42 @@ pub(super) fn blob(repository: &Repository, branch: &str, path: &str) -> Option<
     }
 }
 
+/// What git has at a path of the default branch.
+pub(super) enum Entry {
+    Blob(Bytes),
+    /// The names and modes of a directory.
+    Tree(Vec<(String, u32)>),
+    Commit,
+}
+
+/// The object at a path of the default branch; the empty path is the root. Nothing follows links.
+pub(super) fn entry(repository: &Repository, path: &str) -> Option<Entry> {
+    if repository.empty {
+        return None;
+    }
+    let tree = tree(repository, &repository.default_branch);
+    match tree.get(path) {
+        Some(Node::Blob(content)) => return Some(Entry::Blob(content.clone())),
+        Some(Node::Symlink(target)) => return Some(Entry::Blob(target.clone().into())),
+        Some(Node::Submodule(_)) => return Some(Entry::Commit),
+        Some(Node::Directory) | None => {}
+    }
+    let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let mut entries = BTreeMap::new();
+    for (known, node) in &tree {
+        let Some(rest) = known.strip_prefix(&prefix) else { continue };
+        let (name, mode) = match (rest.split_once('/'), node) {
+            (Some((directory, _)), _) => (directory, 0o040_000),
+            (None, Node::Blob(_)) => (rest, 0o100_644),
+            (None, Node::Symlink(_)) => (rest, 0o120_000),
+            (None, Node::Submodule(_)) => (rest, 0o160_000),
+            (None, Node::Directory) => (rest, 0o040_000),
+        };
+        entries.insert(name.to_owned(), mode);
+    }
+    (!entries.is_empty()).then(|| Entry::Tree(entries.into_iter().collect()))
+}
+
 /// Every entry of a branch by path; explicitly added directories hold a `.gitkeep`.
 fn tree<'a>(repository: &'a Repository, branch: &str) -> BTreeMap<String, &'a Node> {
     static KEEP: Node = Node::Blob(Bytes::new());

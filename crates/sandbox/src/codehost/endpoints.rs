@@ -8,7 +8,7 @@ use super::routes::{OrganizationPath, Part, RepositoryPath, Route};
 use super::version::{VERSIONS, version};
 use super::world::{Order, RepositoryLookup, World};
 use super::{Endpoint, Organization, Repository};
-use super::{app_endpoints, contents, organization_body, repository_body};
+use super::{app_endpoints, contents, graphql, organization_body, repository_body};
 use crate::json;
 use crate::server::Call;
 use bytes::Bytes;
@@ -57,6 +57,7 @@ pub(super) fn read(world: &World, who: &Who, route: &Route, call: &Call) -> Resu
         Route::Installation(whose) => app_endpoints::installation(world, who, whose),
         Route::AccessTokens(number) => app_endpoints::issue(world, who, number, call),
         Route::Repository(place, part) => part_of(world, who, place, part, call),
+        Route::Graphql => graphql::answer(world, who, call),
         Route::Nothing => Err(Reply::not_found(docs::REST)),
     }
 }

@@ -4,6 +4,7 @@ use super::CodeHost;
 use super::Token;
 use super::access::Who;
 use super::endpoints::{read, write};
+use super::graphql;
 use super::quota::{Quota, QuotaDecision, Standing, primary_limit_body, secondary_limit_body};
 use super::reply::{Reply, docs};
 use super::routes::Route;
@@ -17,6 +18,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 /// How many bytes of compressed listing pages to cache.
 const KEPT_BYTES: usize = 64 << 20;
@@ -94,8 +96,12 @@ impl Live {
             return (Reply::error(*status, message, docs::REST), true);
         }
         let limits = &world.host.limits;
-        match self.quota.admit(who.counted_as(), route.endpoint(), limits, call) {
+        let cost = (*route == Route::Graphql).then(|| graphql::cost(world, call)).unwrap_or_default();
+        match self.quota.admit(&counted_as(who, route), route.endpoint(), limits, call, cost.time) {
             QuotaDecision::Admitted => {}
+            QuotaDecision::Primary if *route == Route::Graphql => {
+                return (graphql::limited(who.token().map_or(0, Token::user_id)), false);
+            }
             QuotaDecision::Primary => {
                 let body = primary_limit_body(call, who.token().map(Token::user_id));
                 return (Reply { status: 403, ..Reply::json(body) }, false);
@@ -114,15 +120,20 @@ impl Live {
             // The exact text is not known for certain.
             return (Reply::error(403, "Sorry. Your account was suspended", docs::REST), true);
         }
+        if let Some(reply) = graphql::timed_out(cost) {
+            return (reply, true);
+        }
         let reply = match call.method.as_str() {
             "GET" | "HEAD" if *route == Route::RateLimit && limits.primary.is_some() => {
                 // Not counted, so it reports the same numbers as the next answer's headers.
-                let standing = self.quota.charge(who.counted_as(), limits, call, false);
+                let standing = self.quota.charge(who.counted_as(), limits, call, 0);
                 Reply::json(standing.body(version(call).is_ok_and(|version| version == VERSIONS[1])))
             }
-            "GET" | "HEAD" if matches!(route, Route::AccessTokens(_)) => Reply::not_found(docs::REST),
+            "GET" | "HEAD" if matches!(route, Route::AccessTokens(_) | Route::Graphql) => {
+                Reply::not_found(docs::REST)
+            }
             "GET" | "HEAD" => read(world, who, route, call).unwrap_or_else(|refusal| refusal),
-            "POST" if matches!(route, Route::AccessTokens(_)) => {
+            "POST" if matches!(route, Route::AccessTokens(_) | Route::Graphql) => {
                 read(world, who, route, call).unwrap_or_else(|refusal| refusal)
             }
             _ => write(world, who, route),
@@ -180,7 +191,7 @@ impl Live {
             put("x-ratelimit-remaining", &standing.remaining.to_string());
             put("x-ratelimit-used", &standing.limit.saturating_sub(standing.remaining).to_string());
             put("x-ratelimit-reset", &standing.reset.to_string());
-            put("x-ratelimit-resource", "core");
+            put("x-ratelimit-resource", if *route == Route::Graphql { "graphql" } else { "core" });
         }
         put("x-github-request-id", &call.request_id);
         // Headers that the answer already has take precedence.
@@ -209,7 +220,13 @@ impl Live {
             answer.set(name.clone(), value);
         }
         let mut counted = counted;
-        if reply.status == 200 && *route != Route::RateLimit {
+        let mut cost = 1;
+        if *route == Route::Graphql {
+            let graphql::Cost { points, time } = graphql::cost(world, call);
+            cost = points;
+            // A refusal by a limit takes no time.
+            answer.takes = if counted { time } else { Duration::ZERO };
+        } else if reply.status == 200 && *route != Route::RateLimit {
             let secret = who.token().map_or("", |token| &token.secret);
             let accept = call.header("accept").unwrap_or_default();
             let etag = match &reply.tag {
@@ -231,7 +248,8 @@ impl Live {
             }
             answer.set(header::ETAG, &etag);
         }
-        let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, counted);
+        let counted = if counted { cost } else { 0 };
+        let standing = self.quota.charge(&counted_as(who, route), &world.host.limits, call, counted);
         self.common(world, who, route, call, &mut answer, standing);
         if !reply.rate_headers {
             for name in ["limit", "remaining", "used", "reset", "resource"] {
@@ -267,11 +285,15 @@ impl Backend for Live {
         Who::of(&self.world(), call).identity()
     }
 
-    /// A token for an installation is the only thing that a read-only client posts.
+    /// A token for an installation and the stored queries are the only things that a read-only client posts.
     fn is_violation(&self, call: &Call) -> bool {
         match call.method.as_str() {
             "GET" | "HEAD" => false,
-            "POST" => !matches!(Route::of(&call.path), Route::AccessTokens(_)),
+            "POST" => match Route::of(&call.path) {
+                Route::AccessTokens(_) => false,
+                Route::Graphql => !graphql::is_stored(call),
+                _ => true,
+            },
             _ => true,
         }
     }
@@ -298,8 +320,17 @@ impl Backend for Live {
         let world = self.world();
         let who = Who::of(&world, call);
         let route = Route::of(&call.path);
-        let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, true);
+        let standing = self.quota.charge(&counted_as(&who, &route), &world.host.limits, call, 1);
         self.common(&world, &who, &route, call, answer, standing);
+    }
+}
+
+/// The name under which limits count a request: the two interfaces have limits of their own.
+fn counted_as(who: &Who, route: &Route) -> String {
+    let login = who.counted_as();
+    match route {
+        Route::Graphql if !login.is_empty() => format!("{login} graphql"),
+        _ => login.to_owned(),
     }
 }
 

@@ -11,6 +11,7 @@ mod endpoints;
 mod file;
 mod fleet;
 mod fnmatch;
+mod graphql;
 mod limits;
 mod live;
 mod organization;

@@ -16,6 +16,13 @@ pub(super) fn node_id(prefix: &str, id: u64) -> String {
     format!("{prefix}_kgDO{packed}")
 }
 
+/// The number of an id with this prefix.
+pub(super) fn node_number(prefix: &str, id: &str) -> Option<u64> {
+    let packed = id.strip_prefix(prefix)?.strip_prefix("_kgDO")?;
+    let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(packed).ok()?;
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
 /// An account inside other objects.
 pub(super) fn simple_account(o: &mut Object<'_>, url: &str, login: &str, id: u64, organization: bool) {
     let number = id.to_string();

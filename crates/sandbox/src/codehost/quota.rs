@@ -8,12 +8,15 @@ use crate::server::Call;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// The user in a fault's limit message.
 pub(crate) const USER_IN_LIMIT_MESSAGES: u64 = 583_231;
 
 const HOUR: i64 = 3600;
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
+/// The host's own time for queries in a minute.
+const TIME_PER_MINUTE: Duration = Duration::from_secs(60);
 const ANONYMOUS_LIMIT: u64 = 60;
 const SUPPORT: &str = "If you reach out to GitHub Support for help, please include the request ID";
 const SCRAPING: &str = "For more on scraping GitHub and how it may affect your rights, please review our Terms of Service \
@@ -33,6 +36,8 @@ struct User {
     blocked_until: Option<Timestamp>,
     /// Arrivals of the last minute, by endpoint.
     recent: HashMap<&'static str, VecDeque<Timestamp>>,
+    /// The host's time for the queries of the last minute.
+    time: VecDeque<(Timestamp, Duration)>,
 }
 
 /// The numbers for the headers.
@@ -99,6 +104,7 @@ impl Quota {
         endpoint: &'static str,
         limits: &Limits,
         call: &Call,
+        time: Duration,
     ) -> QuotaDecision {
         let mut users = lock(&self.users);
         let user = window(&mut users, login, limits, call.now);
@@ -112,7 +118,13 @@ impl Quota {
                 recent.pop_front();
             }
             recent.push_back(now);
+            while user.time.front().is_some_and(|(at, _)| now.duration_since(*at) >= MINUTE) {
+                user.time.pop_front();
+            }
+            user.time.push_back((now, time));
+            let time: Duration = user.time.iter().map(|(_, took)| *took).sum();
             if recent.len() as u64 > limits.secondary.per_minute
+                || time > TIME_PER_MINUTE
                 || call.in_flight > limits.secondary.concurrent
             {
                 let pause = limits.secondary.retry_after.unwrap_or(60);
@@ -128,13 +140,11 @@ impl Quota {
         QuotaDecision::Admitted
     }
 
-    /// Counts one request, or only looks.
-    pub(super) fn charge(&self, login: &str, limits: &Limits, call: &Call, counted: bool) -> Standing {
+    /// Counts this many requests or points; none only looks.
+    pub(super) fn charge(&self, login: &str, limits: &Limits, call: &Call, counted: u64) -> Standing {
         let mut users = lock(&self.users);
         let user = window(&mut users, login, limits, call.now);
-        if counted {
-            user.remaining = user.remaining.saturating_sub(1);
-        }
+        user.remaining = user.remaining.saturating_sub(counted);
         Standing { limit: user.limit, remaining: user.remaining, reset: user.reset }
     }
 }
@@ -158,7 +168,7 @@ fn window<'a>(
             Some(_) => (ANONYMOUS_LIMIT, ANONYMOUS_LIMIT, now + HOUR),
             None => (u64::MAX, u64::MAX, now + HOUR),
         };
-        let user = User { limit, remaining, reset, blocked_until: None, recent: HashMap::new() };
+        let user = User { limit, remaining, reset, blocked_until: None, recent: HashMap::new(), time: VecDeque::new() };
         users.insert(login.to_owned(), user);
     }
     let user = users.entry(login.to_owned()).or_insert_with(|| User {
@@ -167,6 +177,7 @@ fn window<'a>(
         reset: now,
         blocked_until: None,
         recent: HashMap::new(),
+        time: VecDeque::new(),
     });
     if now >= user.reset {
         user.remaining = user.limit;

@@ -19,6 +19,8 @@ pub(super) enum Route {
     Installations,
     /// The tokens of an installation with this number.
     AccessTokens(String),
+    /// The interface for stored queries.
+    Graphql,
     Nothing,
 }
 
@@ -60,6 +62,8 @@ impl Route {
             [""] | [] => Self::Root,
             ["user"] => Self::User,
             ["rate_limit"] => Self::RateLimit,
+            // Below `/api/v3` the other interface is beside it.
+            ["graphql"] | ["api", "graphql"] => Self::Graphql,
             ["orgs", login] if !login.is_empty() => {
                 Self::Organization(OrganizationPath::Login((*login).to_owned()))
             }
@@ -102,6 +106,7 @@ impl Route {
             Self::Installation(_) => "installation",
             Self::Installations => "installations",
             Self::AccessTokens(_) => "access_tokens",
+            Self::Graphql => "graphql",
             Self::Nothing => "nothing",
         }
     }
@@ -125,6 +130,7 @@ impl Route {
             | Self::Installation(_)
             | Self::Installations
             | Self::AccessTokens(_)
+            | Self::Graphql
             | Self::Nothing => "allows_permissionless_access=true",
             Self::OrganizationRepositories(_) => "metadata=read",
             Self::Repository(_, part) => match part {

@@ -37,6 +37,8 @@ pub struct CodeHost {
     pub(crate) login_attempts: Option<u64>,
     pub(crate) old_server: bool,
     pub(crate) refused_for: Duration,
+    /// How long a query takes: all, and for each repository.
+    pub(crate) query_time: (Duration, Duration),
     next_id: u64,
 }
 
@@ -69,6 +71,7 @@ impl CodeHost {
             login_attempts: None,
             old_server: false,
             refused_for: Duration::from_millis(50),
+            query_time: (Duration::ZERO, Duration::ZERO),
             next_id: 210_000_000,
         }
     }
@@ -112,6 +115,13 @@ impl CodeHost {
     /// Every answer takes this long.
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
+        self
+    }
+
+    /// How much of the host's time a GraphQL query takes, beside the latency: every one, and for each repository. With
+    /// 10 seconds it fails; with enforced limits, a minute has 60.
+    pub fn query_time(mut self, query: Duration, repository: Duration) -> Self {
+        self.query_time = (query, repository);
         self
     }
 

@@ -8,6 +8,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
 /// A request for the backends. No `Debug`: headers and body hold credentials.
 pub(crate) struct Call {
@@ -188,11 +189,13 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// The compressed body, if it is cached.
     pub(crate) gzip: Option<Bytes>,
+    /// How long the host works on it, beside the latency.
+    pub(crate) takes: Duration,
 }
 
 impl Answer {
     pub(crate) fn new(status: u16, body: impl Into<Bytes>) -> Self {
-        Self { status, headers: HeaderMap::new(), body: body.into(), gzip: None }
+        Self { status, headers: HeaderMap::new(), body: body.into(), gzip: None, takes: Duration::ZERO }
     }
 
     pub(crate) fn set(&mut self, name: HeaderName, value: &str) {

@@ -246,7 +246,11 @@ impl Engine {
             None => Outcome::Answer(self.backend.answer(&call)),
             Some(kind) => crate::fault::act(kind, &call, self.backend.as_ref()),
         };
-        self.clock.sleep(latency).await;
+        let takes = match &outcome {
+            Outcome::Answer(answer) => answer.takes,
+            Outcome::Wire { .. } | Outcome::Silence | Outcome::Refuse => Duration::ZERO,
+        };
+        self.clock.sleep(latency + takes).await;
         match outcome {
             Outcome::Answer(answer) => {
                 self.log.answered(ticket, answer.status);

@@ -179,6 +179,7 @@ impl Session for CloudSession {
             revalidated: 0,
             resumed: None,
             rate_limit: None,
+            bulk: None,
             given_up: self.hosts.given_up(),
             paused_seconds: u64::try_from(paused.as_secs()).unwrap_or(0),
         }

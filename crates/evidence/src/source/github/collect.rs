@@ -54,6 +54,9 @@ async fn repositories<'a>(
             Found::Known(population) => Arc::clone(&population.repositories),
             Found::Listed(listing) => listing.repositories(),
         };
+        if let Some(bulk) = &host.bulk {
+            bulk.begin(&repositories);
+        }
         let mut observed = Observed::new(host, preflight, repositories);
         let known = async {
             let outdated = match &mut found {

@@ -78,6 +78,8 @@ pub struct CodeHostConfig {
     pub ca_file: Option<PathBuf>,
     /// `revalidate`: keep the host's answers, and revalidate them in the next run.
     pub revalidate: bool,
+    /// `bulk`: read the facts of many repositories with one query.
+    pub bulk: bool,
     /// `codeowners_errors`: read which owners are unknown to the host.
     pub codeowners_errors: bool,
     /// `accept_unconfirmed`: a bundle is complete although the host does not report how many repositories there are.
@@ -162,6 +164,11 @@ keys! {
         rule "the records are in `$XDG_CACHE_HOME/evidence` or `~/.cache/evidence`, readable only by their \
          owner",
         example "true", also &["cache", "etag", "conditional", "incremental"];
+    BULK = boolean("bulk", false,
+        "Read branch protection and CODEOWNERS of 50 repositories with one query to the host's GraphQL interface, and \
+         only the rest one by one.")
+        rule "worth it from about 1,000 repositories; a host without the interface is read one by one", example "true",
+        also &["graphql", "batch", "bulk_read"];
     CODEOWNERS_ERRORS = boolean("codeowners_errors", false,
         "Ask the host for the errors it finds in each CODEOWNERS file, and do not count owners that it \
          calls unknown.")
@@ -199,6 +206,7 @@ static SECTION: Section = Section::new(
         &REQUESTS_PER_MINUTE,
         &CA_FILE,
         &REVALIDATE,
+        &BULK,
         &CODEOWNERS_ERRORS,
         &ACCEPT_UNCONFIRMED,
     ],
@@ -248,6 +256,7 @@ pub(super) fn decode(
     let requests_per_minute = decoder.integer(fields, &REQUESTS_PER_MINUTE);
     let ca_file = decoder.path(fields, &CA_FILE);
     let revalidate = decoder.boolean(fields, &REVALIDATE);
+    let bulk = decoder.boolean(fields, &BULK);
     let codeowners_errors = decoder.boolean(fields, &CODEOWNERS_ERRORS);
     let accept_unconfirmed = decoder.boolean(fields, &ACCEPT_UNCONFIRMED);
     let (address, api_url_key) = api_url?;
@@ -268,6 +277,7 @@ pub(super) fn decode(
         requests_per_minute: requests_per_minute?,
         ca_file,
         revalidate: revalidate?,
+        bulk: bulk?,
         codeowners_errors: codeowners_errors?,
         accept_unconfirmed: accept_unconfirmed?,
     }))

@@ -10,6 +10,7 @@ use super::advice::{configuration, failed_error, refused_error};
 use super::config::{CodeHostConfig, Repositories};
 use super::host::Host;
 use super::host::api::Api;
+use super::host::bulk::Bulk;
 use super::host::scopes::{Scopes, expiration};
 use super::host::sign_in::SignedIn;
 use super::names::NAME;
@@ -79,7 +80,9 @@ pub(super) async fn connect(
         let message = format!("nothing is revalidated, so everything is read again: {text}");
         warning("records_not_kept", message, &config.org)
     }));
+    let bulk = config.bulk.then(|| Bulk::new(&client, &config.api_url, surroundings.env.clock.clone()));
     let mut host = Host {
+        bulk,
         config,
         client,
         scopes,

@@ -48,6 +48,9 @@ pub(super) struct Repository {
     pub(super) id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) full_name: Option<String>,
+    /// Its id in the GraphQL interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) node_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +112,7 @@ impl Repository {
             self.topics.iter().flatten().map(|topic| size_of::<String>() + topic.capacity()).sum();
         size_of::<Repository>()
             + text(&self.full_name)
+            + text(&self.node_id)
             + text(&self.name)
             + text(&self.default_branch)
             + topics
@@ -207,6 +211,8 @@ pub(super) struct RepositoryDetails {
     /// Whether the host has disabled it.
     pub(super) disabled: bool,
     pub(super) default_branch: Option<Arc<str>>,
+    /// Its id in the GraphQL interface, if the host names it.
+    pub(super) node_id: Option<Box<str>>,
     /// Whether the token's user administers it.
     pub(super) administered: bool,
     /// Whether its size does not prove that it has content.
@@ -225,6 +231,7 @@ impl RepositoryDetails {
             archived: repository.archived.unwrap_or(false),
             disabled: repository.disabled.unwrap_or(false),
             default_branch: default_branch.map(|name| names.shared(name)),
+            node_id: repository.node_id.as_deref().map(Box::from),
             administered: repository.permissions.as_ref().and_then(|found| found.admin).unwrap_or(false),
             may_be_empty: repository.size.is_none_or(|size| size == 0),
             security: names.security(&repository.security_and_analysis),

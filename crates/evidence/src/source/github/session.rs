@@ -8,6 +8,7 @@ use futures_util::stream::BoxStream;
 use super::account::granted;
 use super::collect::collect;
 use super::host::Host;
+use super::host::bulk::Bulk;
 use super::host::scopes::Scopes;
 use super::names::NAME;
 use super::plan::plan;
@@ -89,6 +90,7 @@ impl Session for CodeHostSession {
                 .and_then(Cache::resumed_run)
                 .map(|began| (host.client.resumed(), began)),
             rate_limit: host.rate_limit(),
+            bulk: host.bulk.as_ref().map(Bulk::record),
             given_up: host.client.given_up(),
             paused_seconds: u64::try_from(host.client.paused().as_secs()).unwrap_or(0),
         }

@@ -149,6 +149,7 @@ impl Session for AltCloudSession {
             resumed: None,
             // The provider reports a limit only when it is exceeded, and then the wait is short.
             rate_limit: None,
+            bulk: None,
             given_up: self.host.access.given_up(),
             paused_seconds: u64::try_from(self.host.access.paused().as_secs()).unwrap_or(0),
         }

@@ -6,6 +6,7 @@ mod protection;
 mod ruleset;
 
 use super::part::Part;
+pub(super) use ruleset::branch_rules;
 
 /// Every one of them.
 pub(super) static PARTS: &[&Part] = &[

@@ -12,6 +12,7 @@ use super::super::state::MAXIMUM_PAGE_SIZE;
 use super::super::world::World;
 use super::super::{Organization, Permission, Repository};
 use crate::json::{self, Object};
+use serde_json::{Map, Value};
 
 /// `GET …/rules/branches/{branch}`
 pub(super) static RULES: Part = Part {
@@ -98,32 +99,43 @@ fn refused(
     Ok(())
 }
 
-/// `GET …/rules/branches/{branch}`: every active rule for that name; the branch need not exist.
-fn rules(asked: &Asked<'_>) -> Result<Reply, Reply> {
-    let Asked { world, organization, repository, parameter: branch, who, call, .. } = *asked;
-    refused(organization, repository, who, RULES.documentation)?;
-    let mut rules: Vec<Vec<u8>> = Vec::new();
+/// Every active rule for a branch of that name.
+pub(in crate::codehost) fn branch_rules(
+    world: &World,
+    organization: Option<&Organization>,
+    repository: &Repository,
+    branch: &str,
+) -> Vec<Value> {
+    let mut rules = Vec::new();
     for Placed { level, source, ruleset } in placed(world, organization, repository) {
         if !ruleset.holds_for(branch, &repository.default_branch) {
             continue;
         }
         rules.extend(ruleset.rules.iter().map(|rule| {
-            json::object(|o| {
-                for key in ["type", "parameters"] {
-                    if let Some(value) = rule.get(key) {
-                        o.raw(key, value.to_string().as_bytes());
-                    }
+            let mut shown = Map::new();
+            for key in ["type", "parameters"] {
+                if let Some(value) = rule.get(key) {
+                    shown.insert(key.to_owned(), value.clone());
                 }
-                o.str("ruleset_source_type", level.name());
-                o.str("ruleset_source", &source);
-                o.id("ruleset_id", ruleset.id);
-            })
+            }
+            shown.insert("ruleset_source_type".to_owned(), level.name().into());
+            shown.insert("ruleset_source".to_owned(), source.as_str().into());
+            shown.insert("ruleset_id".to_owned(), ruleset.id.into());
+            Value::Object(shown)
         }));
     }
-    rules.extend(repository.rules.get(branch).into_iter().flatten().map(|rule| rule.to_string().into()));
+    rules.extend(repository.rules.get(branch).into_iter().flatten().cloned());
+    rules
+}
+
+/// `GET …/rules/branches/{branch}`: every active rule for that name; the branch need not exist.
+fn rules(asked: &Asked<'_>) -> Result<Reply, Reply> {
+    let Asked { world, organization, repository, parameter: branch, who, call, .. } = *asked;
+    refused(organization, repository, who, RULES.documentation)?;
+    let rules = branch_rules(world, organization, repository, branch);
     let page = Page::of(call, MAXIMUM_PAGE_SIZE);
     let shown = rules.get(page.range(rules.len(), call.shift)).unwrap_or_default();
-    let reply = Reply::json(json::array(|a| shown.iter().for_each(|rule| a.raw(rule))));
+    let reply = Reply::json(json::array(|a| shown.iter().for_each(|rule| a.raw(rule.to_string().as_bytes()))));
     let base = format!("{}{}", call.origin, call.path_and_query.split('?').next().unwrap_or_default());
     Ok(match page.link(&base, &call.query, rules.len()) {
         Some(link) => reply.header(hyper::header::LINK, link),

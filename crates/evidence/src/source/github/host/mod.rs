@@ -6,6 +6,7 @@
 pub mod answer;
 pub(crate) mod api;
 pub(crate) mod app;
+pub(crate) mod bulk;
 pub(crate) mod client;
 pub(crate) mod compare;
 pub(crate) mod dialect;
@@ -18,6 +19,7 @@ pub(crate) mod token;
 use evidence_bundle::document::{AppIdentity, RateLimitRecord, Warning};
 
 use self::api::Api;
+use self::bulk::Bulk;
 use self::scopes::Scopes;
 use super::account::User;
 use super::config::CodeHostConfig;
@@ -34,6 +36,8 @@ use evidence_rules::rule::reason;
 pub(super) struct Host {
     pub(super) config: CodeHostConfig,
     pub(super) client: Client,
+    /// The interface for many repositories at once, with `bulk: true`.
+    pub(super) bulk: Option<Bulk>,
     pub(super) scopes: Scopes,
     pub(super) token_kind: &'static str,
     /// Whether the token is that of an app's installation.
@@ -58,6 +62,13 @@ impl Host {
     /// Whether answers are kept for the next run to revalidate.
     pub(super) fn keeps_answers(&self) -> bool {
         self.client.cache().is_some()
+    }
+
+    /// The warning that reading in bulk was given up, for the first that asks.
+    pub(super) fn bulk_warning(&self) -> Option<Warning> {
+        let why = self.bulk.as_ref()?.given_up()?;
+        let text = format!("the host does not answer queries in bulk, so everything is read one by one: {why}");
+        Some(self.warning("bulk_unavailable", text))
     }
 
     /// A warning about the organization.

@@ -15,6 +15,7 @@ use self::codeowners::errors;
 use self::codeowners::places::PLACES;
 use super::account;
 use super::config::CodeHostConfig;
+use super::host::bulk::query::{BRANCH_PROTECTIONS, CODEOWNERS_FILES};
 use super::host::app::installation::{INSTALLATION, INSTALLATIONS, NAMED_INSTALLATION, TOKEN};
 use super::repositories;
 use super::repository;
@@ -51,6 +52,8 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(TOKEN, nothing),
     endpoint!(security::VULNERABILITY_ALERTS, nothing),
     endpoint!(INSTALLATIONS, nothing),
+    endpoint!(BRANCH_PROTECTIONS, nothing),
+    endpoint!(CODEOWNERS_FILES, nothing),
 ];
 
 /// An answer without a meaning of its own.

@@ -1,6 +1,7 @@
 //! The protection of a branch in every repository: its classic rule and the rulesets that apply to it.
 
 pub(crate) mod branch;
+mod bulk;
 pub(crate) mod classic;
 pub(crate) mod rules;
 pub(crate) mod ruleset;
@@ -12,6 +13,7 @@ use evidence_bundle::document::Warning;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
+use self::bulk::Proved;
 use self::classic::ClassicReading;
 use crate::observation::{Inspection, Observation};
 use crate::source::CollectionItem;
@@ -67,9 +69,20 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     // the same result as a run without kept records.
     let api = host.api();
     let branch_first = details.administered && classic::begins_with_branch(&api, target, branch_name);
-    let reading = classic::ask(&api, target, branch_name, details.may_be_empty, branch_first);
-    let asked = with_requests(Box::pin(reading)).await;
+    let mut proved = in_bulk(host, look, branch_name).await;
+    let asked = match proved.as_mut().and_then(|proved| Some((proved.classic.take()?, &*proved))) {
+        Some((rule, proved)) => {
+            let (observation, classic) = classic::shown(target, rule, &proved.meta);
+            let reading = ClassicReading { classic, may_be_missing: false, renamed: false };
+            (Observation { requests: proved.asked.to_vec(), ..observation }, reading)
+        }
+        None => {
+            let reading = classic::ask(&api, target, branch_name, details.may_be_empty, branch_first);
+            with_requests(Box::pin(reading)).await
+        }
+    };
     let (mut observation, ClassicReading { classic, may_be_missing, renamed }) = asked;
+    observation.warnings.extend(host.bulk_warning());
     let differs = default.filter(|default| *default != branch_name);
     let mut facts = BranchFacts {
         branch: branch_name.to_string(),
@@ -85,7 +98,13 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     // Nothing can be changed in an archived repository, so its settings do not matter.
     let archived = details.archived;
     if !archived && wants_rules(&facts, settings) {
-        let (seen, found) = with_requests(rules::ask(&host.api(), target, branch_name, renamed)).await;
+        let (seen, found) = match proved.as_mut().and_then(|proved| Some((proved.rules.take()?, &*proved))) {
+            Some((rules, proved)) => {
+                let (observation, found) = rules::shown(target, rules, &proved.meta);
+                (Observation { requests: proved.asked.to_vec(), ..observation }, found)
+            }
+            None => with_requests(rules::ask(&host.api(), target, branch_name, renamed)).await,
+        };
         facts.rules = found;
         others.push(seen);
     }
@@ -130,6 +149,22 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     let observations = std::iter::once(observation).chain(others).collect();
     let inspection = Inspection::of(observations);
     (inspection.concluded_by(OF_BRANCH, &repository.subject, &facts, settings), unseen)
+}
+
+/// What a page of many repositories proves about the branch.
+async fn in_bulk(host: &Host, look: Look<'_>, branch: &str) -> Option<Proved> {
+    let target = look.repository.target();
+    let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
+    let url = classic::PROTECTION.url(&host.config.api_url, &parameters);
+    let default = host.config.branch == Branch::Default;
+    let page = host.bulk.as_ref()?.protection(look, branch, default).await?;
+    let taken_over = page.meta.received_at < host.env.started();
+    let mut proved = bulk::proved(page, target, branch, url.as_str())?;
+    // A conclusion from several answers needs all of them from the same run.
+    if taken_over && proved.classic.is_none() {
+        proved.rules = None;
+    }
+    Some(proved)
 }
 
 /// The warnings for the manifest: a missing or unprotected branch, or one that is not the default.

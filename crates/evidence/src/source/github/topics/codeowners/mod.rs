@@ -19,6 +19,8 @@ use self::reading::{CodeownersReading, FoundFile};
 use crate::observation::Inspection;
 use crate::source::github::host::answer::{RefusalMeaning, meaning};
 use crate::source::github::host::api::Api;
+use crate::source::github::host::bulk::FromPage;
+use crate::source::github::host::bulk::owners::ShownOwners;
 use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::repository::{RepositoryDetails, ScopedRepository};
 use crate::source::github::subject::{RepositoryName, example};
@@ -52,8 +54,15 @@ fn inspect<'a>(host: &'a Host, look: Look<'a>) -> BoxFuture<'a, Inspection> {
 async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     let Look { repository, details, .. } = look;
     let (target, settings) = (repository.target(), &host.config.rule_settings);
-    let (mut reading, requests) = recorded(Box::pin(read(&host.api(), target))).await;
-    reading.observation.requests = requests;
+    let mut reading = match in_bulk(host, look).await {
+        Some(reading) => reading,
+        None => {
+            let (mut reading, requests) = recorded(Box::pin(read(&host.api(), target))).await;
+            reading.observation.requests = requests;
+            reading
+        }
+    };
+    reading.observation.warnings.extend(host.bulk_warning());
     if matches!(reading.found, FoundFile::NotFound) && is_unseen(host, repository, details).await {
         let (gone, requests) = host.gone(repository, details).await;
         reading.observation.requests.extend(requests);
@@ -81,6 +90,24 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     };
     inspection.observations.push(observation);
     inspection
+}
+
+/// What a page of many repositories proves about the file.
+async fn in_bulk(host: &Host, look: Look<'_>) -> Option<CodeownersReading> {
+    let target = look.repository.target();
+    let FromPage { node, errors, meta, asked } = host.bulk.as_ref()?.owners(look).await?;
+    let full_name = format!("{}/{}", target.owner, target.name);
+    let is_it = node.name_with_owner.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&full_name));
+    // An error anywhere in it may be what hides the file in effect.
+    if !is_it || errors.touch(&[]) {
+        return None;
+    }
+    let mut reading = match node.proved()? {
+        ShownOwners::File { path, content } => reading::codeowners_artifact(target, path, None, content, &meta),
+        ShownOwners::Nothing => CodeownersReading::unread(target, reading::no_file(None)),
+    };
+    reading.observation.requests = asked.to_vec();
+    Some(reading)
 }
 
 /// Whether nothing else about a repository was found.

@@ -1,0 +1,143 @@
+//! Reads the facts of many repositories with one stored query, by the host's GraphQL interface.
+//!
+//! What came back counts. What did not proves nothing, so the topics ask for it by the other interface: a `null`, an error, a
+//! list that was cut. Repositories are asked for in the order of the collection, a page at a time. A page that is too much
+//! for the host is asked again in parts; if that does not help, everything is read by the other interface.
+
+pub(crate) mod answer;
+mod dialect;
+pub(crate) mod owners;
+mod pages;
+pub(crate) mod protection;
+pub(crate) mod query;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::SignedDuration;
+use serde::Serialize;
+use url::Url;
+
+use self::answer::Errors;
+use self::dialect::QueryDialect;
+use self::owners::OwnersNode;
+use self::pages::{Line, Pages};
+use self::protection::ProtectionNode;
+use super::super::repository::{Origin, ScopedRepository};
+use super::super::topic::Look;
+use crate::env::Clock;
+use evidence_bundle::document::BulkRecord;
+use evidence_http::{Asked, Client, Meta};
+
+/// Repositories per query.
+pub(crate) const PAGE: usize = 50;
+
+/// How many points a page of [`PAGE`] repositories costs for branch protection and for CODEOWNERS: a connection of each
+/// repository is a request, and a hundred are a point.
+pub(crate) const POINTS: [u64; 2] = [2, 1];
+
+/// The host allows a minute of its time in a minute; the rest is for what a client cannot see.
+pub(crate) const HOST_TIME_PER_MINUTE: SignedDuration = SignedDuration::from_secs(55);
+
+/// See the module.
+pub(crate) struct Bulk {
+    line: Line,
+    /// The repositories in the order of the collection.
+    listed: Mutex<Arc<Vec<ScopedRepository>>>,
+    protection: Pages<ProtectionNode>,
+    owners: Pages<OwnersNode>,
+}
+
+/// A repository as a page shows it.
+#[derive(Debug)]
+pub(crate) struct FromPage<T> {
+    pub(crate) node: T,
+    pub(crate) errors: Errors,
+    /// The answer of the whole page, and the request for it.
+    pub(crate) meta: Arc<Meta>,
+    pub(crate) asked: Arc<[Asked]>,
+}
+
+#[derive(Serialize)]
+struct BranchVariables<'a> {
+    ids: &'a [&'a str],
+    branch: String,
+    named: bool,
+    default: bool,
+}
+
+#[derive(Serialize)]
+struct Ids<'a> {
+    ids: &'a [&'a str],
+}
+
+impl Bulk {
+    /// The interface beside the one at `base`, for a client that asks that one.
+    pub(crate) fn new(client: &Client, base: &Url, clock: Clock) -> Bulk {
+        let client = client.beside(Arc::new(QueryDialect), HOST_TIME_PER_MINUTE);
+        Bulk {
+            line: Line::new(client, query::address(base), clock),
+            listed: Mutex::default(),
+            protection: Pages::default(),
+            owners: Pages::default(),
+        }
+    }
+
+    /// The repositories to read, in the order of the collection.
+    pub(crate) fn begin(&self, repositories: &Arc<Vec<ScopedRepository>>) {
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(repositories);
+        self.protection.restart();
+        self.owners.restart();
+    }
+
+    /// The protection of a repository's branch, as far as it is shown. `default`: the branch is the default one of each
+    /// repository, whose name differs. Of a repository for which another branch is meant, the page shows the wrong one.
+    pub(crate) async fn protection(
+        &self,
+        look: Look<'_>,
+        branch: &str,
+        default: bool,
+    ) -> Option<FromPage<ProtectionNode>> {
+        let (repositories, position) = self.position(look)?;
+        let request = |ids: &[&str]| {
+            let branch = if default { String::new() } else { format!("refs/heads/{branch}") };
+            let variables = BranchVariables { ids, branch, named: !default, default };
+            query::BRANCH_PROTECTION.request(&self.line.url, &variables)
+        };
+        let call = query::BRANCH_PROTECTION.call;
+        self.protection.get(&self.line, &repositories, position, call, request).await
+    }
+
+    /// The CODEOWNERS of a repository, as far as it is shown.
+    pub(crate) async fn owners(&self, look: Look<'_>) -> Option<FromPage<OwnersNode>> {
+        let (repositories, position) = self.position(look)?;
+        let request = |ids: &[&str]| query::CODEOWNERS.request(&self.line.url, &Ids { ids });
+        self.owners.get(&self.line, &repositories, position, query::CODEOWNERS.call, request).await
+    }
+
+    /// Where a repository is in the order. One that is tried first has no place in it.
+    fn position(&self, look: Look<'_>) -> Option<(Arc<Vec<ScopedRepository>>, usize)> {
+        let number = look.number?;
+        let listed = Arc::clone(&self.listed.lock().unwrap_or_else(PoisonError::into_inner));
+        let position = number.checked_rem(listed.len())?;
+        let is_it = listed.get(position).is_some_and(|listed| listed.subject == look.repository.subject);
+        is_it.then_some((listed, position))
+    }
+
+    /// Why the interface is no longer asked, the first time that this is called after it was given up.
+    pub(crate) fn given_up(&self) -> Option<String> {
+        self.line.take_reason()
+    }
+
+    /// What it took.
+    pub(crate) fn record(&self) -> BulkRecord {
+        self.line.record()
+    }
+}
+
+/// The id by which a query asks for a repository, unless nothing of it can be read.
+fn id(repository: &ScopedRepository) -> Option<&str> {
+    match &repository.origin {
+        Origin::Shown(details) if !details.disabled => details.node_id.as_deref(),
+        Origin::Shown(_) | Origin::Hidden(_) => None,
+    }
+}
