@@ -3,6 +3,7 @@
 //! All workers share it: when one meets a limit, all respect it and wait together, and one of them shows the wait.
 //! The pure parts compute the numbers; this file only holds them and waits.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
@@ -40,6 +41,8 @@ pub(super) struct Gate {
     pause: bool,
     /// The gate of another interface of the same host, for the same credential.
     beside: OnceLock<Arc<Gate>>,
+    /// The shortest time to an answer of either, in nanoseconds: what the way to the host takes.
+    shortest: Arc<AtomicU64>,
 }
 
 /// That a request may start. Every request returns it with its answer.
@@ -112,12 +115,14 @@ impl Gate {
             closed: Notify::new(),
             pause: settings.rate_limit_pause,
             beside: OnceLock::new(),
+            shortest: Arc::new(AtomicU64::new(u64::MAX)),
         }
     }
 
     /// The gate of another interface of the same host. The first client that asks for it decides the settings.
     pub(super) fn beside(&self, settings: &ClientSettings) -> Arc<Gate> {
-        Arc::clone(self.beside.get_or_init(|| Arc::new(Gate::new(settings))))
+        let new = || Arc::new(Gate { shortest: Arc::clone(&self.shortest), ..Gate::new(settings) });
+        Arc::clone(self.beside.get_or_init(new))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -169,12 +174,26 @@ impl Gate {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
         state.pace.end(now);
-        state.work.end(pass.began, now);
+        state.work.end(pass.began, now, self.way(pass, feedback.is_some(), now));
         if let Some(feedback) = feedback {
             state.learn(pass.ticket, feedback, now);
         }
         drop(state);
         self.free.notify_one();
+    }
+
+    /// What the way to the host takes, as far as is known with this answer.
+    fn way(&self, pass: Pass, answered: bool, now: Timestamp) -> SignedDuration {
+        let took = u64::try_from(now.duration_since(pass.began).as_nanos()).unwrap_or(0);
+        if answered {
+            self.shortest.fetch_min(took, Ordering::Relaxed);
+        }
+        let shortest = self.shortest.load(Ordering::Relaxed);
+        if shortest == u64::MAX {
+            SignedDuration::ZERO
+        } else {
+            SignedDuration::from_nanos(i64::try_from(shortest).unwrap_or(0))
+        }
     }
 
     /// Refuses every further request with the same failure.

@@ -1,7 +1,7 @@
 //! How much of the host's time the requests of the last minute took, for an interface that limits it.
 //!
 //! Pure: the caller reports when requests start and end, and learns when the next one may start. A client cannot see the
-//! time that a host computes, only that an answer took: this counts all of it, which is never too little.
+//! time that a host computes, only that an answer took. This counts all of it, less what the shortest answer took.
 
 use std::collections::VecDeque;
 
@@ -63,14 +63,14 @@ impl Work {
         Ok(())
     }
 
-    /// A request that started at `began` has ended, with an answer or without.
-    pub(super) fn end(&mut self, began: Timestamp, now: Timestamp) {
+    /// A request that started at `began` has ended, with an answer or without. The way to the host took `way` of that.
+    pub(super) fn end(&mut self, began: Timestamp, now: Timestamp, way: SignedDuration) {
         if self.most.is_none() {
             return;
         }
         if let Some(at) = self.open.iter().position(|open| *open == began) {
             self.open.swap_remove(at);
-            self.last = now.duration_since(began).clamp(SignedDuration::ZERO, MINUTE);
+            self.last = (now.duration_since(began) - way).clamp(SignedDuration::ZERO, MINUTE);
             self.total += self.last;
             self.ended.push_back((now, self.last));
         }
@@ -102,7 +102,7 @@ mod tests {
         while next.peek().is_some() || !flying.is_empty() {
             flying.retain(|(began, end): &(i64, i64)| {
                 if *end <= now {
-                    work.end(at(*began), at(*end));
+                    work.end(at(*began), at(*end), SignedDuration::ZERO);
                     ended.push((*end, end - began));
                 }
                 *end > now
@@ -125,7 +125,9 @@ mod tests {
                 }
             }
         }
-        let within = |from: i64| ended.iter().filter(|(end, _)| (from..from + 60_000).contains(end)).map(|(_, took)| took).sum();
+        let within = |from: i64| {
+            ended.iter().filter(|(end, _)| (from..from + 60_000).contains(end)).map(|(_, took)| took).sum()
+        };
         (ended.iter().map(|(end, _)| within(*end)).max().unwrap(), now)
     }
 
@@ -150,7 +152,7 @@ mod tests {
     fn no_limit_is_no_limit() {
         let mut work = Work::new(None);
         assert!((0..1_000).all(|_| work.start(at(0)).is_ok()));
-        work.end(at(0), at(100));
+        work.end(at(0), at(100), SignedDuration::ZERO);
         assert_eq!(work.total(), SignedDuration::ZERO);
     }
 
@@ -159,7 +161,7 @@ mod tests {
         let mut work = limited();
         for number in 0..3 {
             work.start(at(number * 100_000)).unwrap();
-            work.end(at(number * 100_000), at(number * 100_000 + 700));
+            work.end(at(number * 100_000), at(number * 100_000 + 900), SignedDuration::from_millis(200));
         }
         assert_eq!(work.total(), SignedDuration::from_millis(2_100));
     }

@@ -31,7 +31,9 @@ pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedCon
 pub use observations::{AskedRecord, ObservationRecord, Observations, Outcome};
 pub use population::{Member, Population, Scope, SourcePopulation};
 pub use rows::{FallibleRows, Rows};
-pub use run::{AppIdentity, BulkRecord, ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
+pub use run::{
+    AppIdentity, BulkRecord, ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord,
+};
 pub use scope::{Cadence, RuleRecord, ScopeRecord, SourceScope};
 pub use status::{LACKING_REASONS, Status, is_lacking};
 pub use waivers::{

@@ -22,14 +22,26 @@ use evidence::env::{Clock, Env, VirtualTime};
 use evidence::report::{Event, Reporter};
 use evidence::source::{RunContext, Session};
 use evidence::spool::Spool;
+use evidence_bundle::document::BulkRecord;
 use evidence_screen::Screen;
 use jiff::{SignedDuration, Timestamp};
-use sandbox::codehost::{Limits, Server};
+use sandbox::codehost::{Limits, Primary, Server};
 use sandbox::{DEMO_TOKEN, large_organization};
 use tokio::sync::Notify;
 
 /// How many consecutive checks must show no change. Between two checks every task that can run has run.
 const CHECKS: u32 = 4;
+
+/// The requests and points of a user for an hour.
+pub(crate) const PER_HOUR: u64 = 5_000;
+
+/// Those of an app's installation in an organization of more than 200 repositories.
+pub(crate) const PER_HOUR_OF_APP: u64 = 12_500;
+
+/// How much of its time the host takes for a query, and for each repository in it: 1.25 s for 50, as others measured for
+/// queries like these.
+const QUERY_TIME: Duration = Duration::from_millis(200);
+const REPOSITORY_TIME: Duration = Duration::from_millis(21);
 
 /// After this long without a change, a task waits for something other than the clock.
 const STUCK: Duration = Duration::from_secs(60);
@@ -55,6 +67,8 @@ pub(crate) struct Simulated {
     pub(crate) requests: u64,
     /// Retried requests and failed observations: zero if the host never refused a request.
     pub(crate) refused: u64,
+    /// What reading in bulk took.
+    pub(crate) bulk: Option<BulkRecord>,
     /// Real duration.
     pub(crate) wall: Duration,
 }
@@ -62,6 +76,15 @@ pub(crate) struct Simulated {
 impl Simulation {
     /// Serves this many of the sandbox's repositories with this latency.
     pub(crate) fn new(repositories: u32, latency: SignedDuration) -> Result<Simulation, String> {
+        Simulation::limited(repositories, latency, PER_HOUR)
+    }
+
+    /// The same for a credential that may send this many requests and points an hour.
+    pub(crate) fn limited(
+        repositories: u32,
+        latency: SignedDuration,
+        per_hour: u64,
+    ) -> Result<Simulation, String> {
         let start = "2026-11-21T09:00:00Z".parse().map_err(text)?;
         let (hands, host) = (Arc::new(VirtualTime::new(start)), Arc::new(VirtualTime::new(start)));
         let held = Arc::new(AtomicU64::new(0));
@@ -70,7 +93,8 @@ impl Simulation {
         let change = Arc::new(Notify::new());
         let changed = Arc::clone(&change);
         let server = large_organization(repositories)
-            .limits(Limits::documented())
+            .limits(Limits { primary: Some(Primary::new(per_hour, per_hour)), ..Limits::documented() })
+            .query_time(QUERY_TIME, REPOSITORY_TIME)
             .log_limit(0)
             .latency(Duration::try_from(latency).map_err(text)?)
             .clock(move || read.now())
@@ -141,6 +165,7 @@ impl Simulation {
             after: self.hands.now().duration_since(began),
             requests: account.requests,
             refused: account.retries + u64::try_from(collection.errors.len()).unwrap_or(u64::MAX),
+            bulk: account.bulk,
             wall: started.elapsed(),
         })
     }

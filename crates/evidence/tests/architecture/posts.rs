@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 const POSTS: &[(&str, &str)] = &[
     // The provider's get, list and describe calls, and the temporary credentials of a role: `CALLS` lists them.
     ("aws/host/api.rs", "action.call.post("),
+    // The stored queries: the call of one of them, whose body is made of its text and variables.
+    ("github/host/bulk/query.rs", "self.call.post("),
     // A token of an app's installation.
     ("github/host/app/mod.rs", "TOKEN.post("),
     // A token of a service account.
@@ -31,6 +33,35 @@ fn call(line: &str) -> Option<&str> {
     let (before, _) = line.split_once("post(")?;
     let start = before.rfind(|character: char| !(character.is_alphanumeric() || "_.:".contains(character)));
     line.get(start.map_or(0, |at| at + 1)..before.len() + "post(".len())
+}
+
+/// The queries are files that only read, and only one function makes a request of one.
+#[test]
+fn a_query_is_a_stored_text_that_reads() {
+    let bulk = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/source/github/host/bulk");
+    let module = fs::read_to_string(bulk.join("query.rs")).unwrap();
+    let mut stored = BTreeSet::new();
+    for entry in fs::read_dir(bulk.join("queries")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let operations: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with(['#', ' ', '}']) && !line.is_empty())
+            .filter(|line| !line.starts_with("fragment "))
+            .collect();
+        assert!(
+            matches!(operations.as_slice(), [one] if one.starts_with("query ")),
+            "{name}: {operations:?}"
+        );
+        assert!(
+            module.contains(&format!("text: include_str!(\"queries/{name}\")")),
+            "{name} is not a stored query"
+        );
+        stored.insert(name);
+    }
+    assert_eq!(module.matches("text: ").count() - module.matches("text: &'static str").count(), stored.len());
+    assert_eq!(module.matches("post(").count(), 1);
 }
 
 #[test]

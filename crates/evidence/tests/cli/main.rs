@@ -24,6 +24,7 @@ mod validator;
 
 mod app;
 mod branch_protection;
+mod bulk;
 mod bundle;
 mod causes;
 mod codeowners;

@@ -90,7 +90,16 @@ fn collect(server: &Server, clock: &Clock, extra: &[&str]) -> Result<(Collected,
         }
         drop(items);
         let waits = waits.0.lock().unwrap().iter().map(|(reason, _, left)| (*reason, *left)).collect();
-        Ok((Collected { observations, account: session.account(), waits }, warnings))
+        Ok((
+            Collected {
+                observations,
+                checks: Vec::new(),
+                warnings: Vec::new(),
+                account: session.account(),
+                waits,
+            },
+            warnings,
+        ))
     })
 }
 

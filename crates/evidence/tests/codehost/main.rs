@@ -14,6 +14,7 @@
 mod repeated;
 
 mod app;
+mod bulk;
 mod foreign;
 mod limits;
 mod recordings;
@@ -25,6 +26,7 @@ use clap::Parser as _;
 use evidence::cli::Cli;
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
+use evidence::evaluate::{self, Check};
 use evidence::exit::Exit;
 use evidence::observation::Observation;
 use evidence::report::{Event, Reporter, WaitReason};
@@ -61,6 +63,10 @@ fn configuration(org: &str, repos: &str, key: &Path, extra: &[&str]) -> String {
 /// The results of a session.
 struct Collected {
     observations: Vec<Observation>,
+    /// What follows from each inspection, as text.
+    checks: Vec<String>,
+    /// The codes of the warnings that are not of an observation.
+    warnings: Vec<String>,
     account: SessionSummary,
     waits: Vec<(WaitReason, SignedDuration)>,
 }
@@ -84,6 +90,18 @@ impl Reporter for Waits {
     }
 
     fn screen(&self, _screen: &Arc<Screen>) {}
+}
+
+fn described(check: Check) -> String {
+    let Check { rule, subject, verdict, .. } = check;
+    format!(
+        "{} {subject}: {:?} {} {:?} {:?}",
+        rule.code,
+        verdict.status,
+        verdict.reason.code,
+        verdict.actual,
+        verdict.hint.map(|hint| hint.code)
+    )
 }
 
 /// Connects to `url` and collects everything.
@@ -112,19 +130,26 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
             budgets: evidence_http::Budgets::default(),
         };
         let session = config.sources[0].connect(&surroundings).await?;
-        let mut observations = Vec::new();
+        let (mut observations, mut checks) = (Vec::new(), Vec::new());
+        let mut warnings: Vec<String> =
+            session.warnings().iter().map(|warning| warning.code.clone()).collect();
         let mut again = repeated::Repeated::new(&config, &env);
         let mut items = session.collect();
         while let Some(item) = items.next().await {
             again.add(&item);
-            if let CollectionItem::Inspected(inspection) = item {
-                observations.extend(inspection.observations);
+            match item {
+                CollectionItem::Inspected(inspection) => {
+                    checks.extend(evaluate::checks_alone(inspection.clone()).into_iter().map(described));
+                    observations.extend(inspection.observations);
+                }
+                CollectionItem::Warned(warning) => warnings.push(warning.code),
+                _ => {}
             }
         }
         drop(items);
         again.agrees();
         let waits = waits.0.lock().unwrap().iter().map(|(reason, _, left)| (*reason, *left)).collect();
-        Ok(Collected { observations, account: session.account(), waits })
+        Ok(Collected { observations, checks, warnings, account: session.account(), waits })
     })
 }
 

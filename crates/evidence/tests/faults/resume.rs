@@ -11,8 +11,13 @@ use crate::ran::{Course, Ran, run_on};
 use crate::revalidation::{host, source};
 
 fn collect(server: &Server, cache: &Path, course: Course, now: Timestamp) -> Ran {
+    collect_with(server, cache, course, now, "")
+}
+
+/// Collects with these further lines of the source.
+fn collect_with(server: &Server, cache: &Path, course: Course, now: Timestamp, settings: &str) -> Ran {
     let variables = [("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", cache.to_str().unwrap())];
-    let source = source(server, "\"*\"", true);
+    let source = source(server, "\"*\"", true) + settings;
     run_on(course, "[CC6.1, CC6.6, CC7.2]", &source, &variables, Clock::manual(now)).unwrap()
 }
 
@@ -87,4 +92,23 @@ fn only_the_last_day_is_taken_over() {
     let late = collect(&server, cache.path(), RESUMED, start + hours(46));
     assert!(!late.warnings.contains("resumed"));
     assert!(server.requests().iter().any(|request| !is_asked_anew(request.path())));
+}
+
+/// Pages of a killed run are taken over as every answer is. What they prove together with another answer is read again.
+#[test]
+fn pages_of_a_killed_run_are_taken_over() {
+    let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
+    let start: Timestamp = "2026-11-21T01:00:00Z".parse().unwrap();
+    let bulk = "    bulk: true\n";
+    let queries = || server.requests().iter().filter(|request| request.method == "POST").count();
+    let killed = collect_with(&server, cache.path(), KILLED, start, bulk);
+    assert_eq!(queries(), 2);
+    assert_eq!(killed.said(), collect(&server, tempfile::tempdir().unwrap().path(), NIGHTLY, start).said());
+    server.clear_log();
+    let resumed = collect_with(&server, cache.path(), RESUMED, start + hours(2), bulk);
+    assert_eq!((resumed.said(), queries()), (killed.said(), 0));
+    assert!(resumed.warnings.contains("resumed"));
+    // That run completed.
+    let next = collect_with(&server, cache.path(), RESUMED, start + hours(3), bulk);
+    assert_eq!((next.said(), queries()), (killed.said(), 2));
 }

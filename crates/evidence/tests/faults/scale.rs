@@ -68,6 +68,26 @@ fn a_run_of_minutes_takes_the_computed_time_every_night() {
     }
 }
 
+/// In bulk, the host's time for queries decides how long a run takes, and the run uses nearly all that the host allows.
+#[test]
+fn a_run_in_bulk_takes_the_host_s_time() {
+    const REPOSITORIES: u32 = 2_000;
+    let run = Simulation::new(REPOSITORIES, LATENCY).unwrap().collect("    bulk: true\n").unwrap();
+    let bulk = run.bulk.unwrap();
+    assert_eq!((run.refused, bulk.queries), (0, u64::from(REPOSITORIES) / 25));
+    // 1.25 s for 50 repositories, a few less in the last page of each query.
+    assert!((99..=100).contains(&bulk.host_seconds), "{bulk:?}");
+    // Without the host's limit it would be 34 s; one by one it takes more than an hour.
+    let (least, most) = (SignedDuration::from_secs(60), SignedDuration::from_secs(125));
+    assert!((least..most).contains(&run.after), "{:#}", run.after);
+    println!(
+        "scale: {bulk:?}, {} requests, {:#} by the clock, {:.1} s here",
+        run.requests,
+        run.after,
+        run.wall.as_secs_f64()
+    );
+}
+
 fn documents() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }

@@ -168,7 +168,14 @@ fn window<'a>(
             Some(_) => (ANONYMOUS_LIMIT, ANONYMOUS_LIMIT, now + HOUR),
             None => (u64::MAX, u64::MAX, now + HOUR),
         };
-        let user = User { limit, remaining, reset, blocked_until: None, recent: HashMap::new(), time: VecDeque::new() };
+        let user = User {
+            limit,
+            remaining,
+            reset,
+            blocked_until: None,
+            recent: HashMap::new(),
+            time: VecDeque::new(),
+        };
         users.insert(login.to_owned(), user);
     }
     let user = users.entry(login.to_owned()).or_insert_with(|| User {

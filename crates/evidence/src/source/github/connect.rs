@@ -80,7 +80,9 @@ pub(super) async fn connect(
         let message = format!("nothing is revalidated, so everything is read again: {text}");
         warning("records_not_kept", message, &config.org)
     }));
-    let bulk = config.bulk.then(|| Bulk::new(&client, &config.api_url, surroundings.env.clock.clone()));
+    // Which pages a run asks for depends on what the host can take, and a reproducible one must not.
+    let in_bulk = config.bulk && !surroundings.env.is_reproducible();
+    let bulk = in_bulk.then(|| Bulk::new(&client, &config.api_url, surroundings.env.clock.clone()));
     let mut host = Host {
         bulk,
         config,

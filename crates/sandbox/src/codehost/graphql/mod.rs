@@ -199,12 +199,7 @@ fn subject<'a>(world: &'a World, who: &'a Who, id: &str, index: usize) -> Result
     Ok(Subject { world, who, organization, repository, index })
 }
 
-fn node(
-    subject: &Subject<'_>,
-    stored: Stored,
-    variables: &Variables,
-    problems: &mut Vec<Problem>,
-) -> Value {
+fn node(subject: &Subject<'_>, stored: Stored, variables: &Variables, problems: &mut Vec<Problem>) -> Value {
     let repository = &subject.repository;
     let mut node = json!({
         "__typename": "Repository",
@@ -221,7 +216,8 @@ fn node(
                 node["named"] = protection::branch(subject, name, "named", problems);
             }
             if variables.default {
-                let name = Some(repository.default_branch.as_str()).filter(|name| repository.has_branch(name));
+                let name =
+                    Some(repository.default_branch.as_str()).filter(|name| repository.has_branch(name));
                 node["default"] = protection::branch(subject, name, "default", problems);
             }
         }

@@ -126,7 +126,9 @@ fn rule(rule: &Value) -> Value {
 
 fn status_checks(parameters: &Value) -> Option<Value> {
     let checks = parameters["required_status_checks"].as_array()?.iter().map(|check| {
-        Some(json!({"context": check["context"].as_str()?, "integrationId": check["integration_id"].as_u64()}))
+        Some(
+            json!({"context": check["context"].as_str()?, "integrationId": check["integration_id"].as_u64()}),
+        )
     });
     Some(json!({
         "__typename": "RequiredStatusChecksParameters",

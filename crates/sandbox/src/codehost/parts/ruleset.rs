@@ -135,7 +135,8 @@ fn rules(asked: &Asked<'_>) -> Result<Reply, Reply> {
     let rules = branch_rules(world, organization, repository, branch);
     let page = Page::of(call, MAXIMUM_PAGE_SIZE);
     let shown = rules.get(page.range(rules.len(), call.shift)).unwrap_or_default();
-    let reply = Reply::json(json::array(|a| shown.iter().for_each(|rule| a.raw(rule.to_string().as_bytes()))));
+    let reply =
+        Reply::json(json::array(|a| shown.iter().for_each(|rule| a.raw(rule.to_string().as_bytes()))));
     let base = format!("{}{}", call.origin, call.path_and_query.split('?').next().unwrap_or_default());
     Ok(match page.link(&base, &call.query, rules.len()) {
         Some(link) => reply.header(hyper::header::LINK, link),

@@ -67,7 +67,8 @@ impl Host {
     /// The warning that reading in bulk was given up, for the first that asks.
     pub(super) fn bulk_warning(&self) -> Option<Warning> {
         let why = self.bulk.as_ref()?.given_up()?;
-        let text = format!("the host does not answer queries in bulk, so everything is read one by one: {why}");
+        let text =
+            format!("the host does not answer queries in bulk, so everything is read one by one: {why}");
         Some(self.warning("bulk_unavailable", text))
     }
 

@@ -177,7 +177,8 @@ mod tests {
     fn a_page_that_is_not_complete_proves_nothing() {
         let limits = json!({"type": "RESOURCE_LIMITS_EXCEEDED", "message": "limits"});
         let wrong = json!({"message": "Something went wrong while executing your query."});
-        let field = json!({"message": "Field 'rules' doesn't exist on type 'Ref'", "path": ["query", "nodes"]});
+        let field =
+            json!({"message": "Field 'rules' doesn't exist on type 'Ref'", "path": ["query", "nodes"]});
         let data = json!({"nodes": [1, 2]});
         for (answer, refused) in [
             (json!({"data": data, "errors": [limits]}), false),

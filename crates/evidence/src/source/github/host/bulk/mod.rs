@@ -31,10 +31,6 @@ use evidence_http::{Asked, Client, Meta};
 /// Repositories per query.
 pub(crate) const PAGE: usize = 50;
 
-/// How many points a page of [`PAGE`] repositories costs for branch protection and for CODEOWNERS: a connection of each
-/// repository is a request, and a hundred are a point.
-pub(crate) const POINTS: [u64; 2] = [2, 1];
-
 /// The host allows a minute of its time in a minute; the rest is for what a client cannot see.
 pub(crate) const HOST_TIME_PER_MINUTE: SignedDuration = SignedDuration::from_secs(55);
 

@@ -41,8 +41,7 @@ impl From<RawDirectory> for Directory {
         if entries.as_ref().is_some_and(|all| all.iter().any(|entry| entry.name.is_none())) {
             entries = None;
         }
-        let looked_for =
-            |entry: &Entry| entry.name.as_deref().is_some_and(|name| LOOKED_FOR.contains(&name));
+        let looked_for = |entry: &Entry| entry.name.as_deref().is_some_and(|name| LOOKED_FOR.contains(&name));
         Directory { entries: entries.map(|all| all.into_iter().filter(looked_for).collect()) }
     }
 }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 use url::Url;
 
-use super::answer::{Outcome, Page};
 use super::super::super::repository::ScopedRepository;
+use super::answer::{Outcome, Page};
 use super::{FromPage, PAGE, id};
 use crate::env::Clock;
 use evidence_bundle::document::BulkRecord;
@@ -54,8 +54,7 @@ struct LineState {
 
 impl Line {
     pub(super) fn new(client: Client, url: Url, clock: Clock) -> Line {
-        let state =
-            LineState { size: PAGE, good: 0, failed: 0, hopeless: 0, given_up: None, told: false };
+        let state = LineState { size: PAGE, good: 0, failed: 0, hopeless: 0, given_up: None, told: false };
         let (queries, points) = (AtomicU64::new(0), AtomicU64::new(0));
         Line { client, url, clock, state: Mutex::new(state), queries, points }
     }

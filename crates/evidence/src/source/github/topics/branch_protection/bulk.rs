@@ -2,14 +2,15 @@
 
 use crate::source::github::host::bulk::FromPage;
 use crate::source::github::host::bulk::protection::{
-    AllowanceNode, BranchNode, CheckNode, ClassicNode, ProtectionNode, RuleNode, RulesetNode, Several, SourceNode,
+    AllowanceNode, BranchNode, CheckNode, ClassicNode, ProtectionNode, RuleNode, RulesetNode, Several,
+    SourceNode,
 };
 use crate::source::github::subject::RepositoryName;
 use evidence_http::{Asked, Meta};
 use evidence_rules::codehost::branch_protection::reduced;
 use evidence_rules::codehost::record::{
-    Actors, BranchProtection, BranchRule, EnforceAdmins, RequiredReviews, RequiredStatusChecks, RuleParameters,
-    RulesetCheck, SlugName, StatusCheck, UserName, Workflow,
+    Actors, BranchProtection, BranchRule, EnforceAdmins, RequiredReviews, RequiredStatusChecks,
+    RuleParameters, RulesetCheck, SlugName, StatusCheck, UserName, Workflow,
 };
 use evidence_rules::field::Field;
 use std::sync::Arc;
@@ -74,7 +75,11 @@ fn classic_rule(classic: ClassicNode, url: &str) -> Option<BranchProtection> {
             dismiss_stale_reviews: Field::Value(classic.dismisses_stale_reviews?),
             require_code_owner_reviews: Field::Value(classic.requires_code_owner_reviews?),
             required_approving_review_count: Field::Value(classic.required_approving_review_count?),
-            bypass_pull_request_allowances: if is_empty(&bypass) { Field::Absent } else { Field::Value(bypass) },
+            bypass_pull_request_allowances: if is_empty(&bypass) {
+                Field::Absent
+            } else {
+                Field::Value(bypass)
+            },
         })
     } else {
         Field::Absent
@@ -146,7 +151,9 @@ fn ruleset_rule(rule: &RuleNode) -> Option<BranchRule> {
             let shown = rule.parameters.as_ref()?;
             let checks = shown.required_status_checks.as_ref()?.iter().map(ruleset_check);
             Field::Value(RuleParameters {
-                strict_required_status_checks_policy: Field::Value(shown.strict_required_status_checks_policy?),
+                strict_required_status_checks_policy: Field::Value(
+                    shown.strict_required_status_checks_policy?,
+                ),
                 required_status_checks: Field::Value(checks.collect::<Option<_>>()?),
                 ..RuleParameters::default()
             })

@@ -103,7 +103,9 @@ async fn in_bulk(host: &Host, look: Look<'_>) -> Option<CodeownersReading> {
         return None;
     }
     let mut reading = match node.proved()? {
-        ShownOwners::File { path, content } => reading::codeowners_artifact(target, path, None, content, &meta),
+        ShownOwners::File { path, content } => {
+            reading::codeowners_artifact(target, path, None, content, &meta)
+        }
         ShownOwners::Nothing => CodeownersReading::unread(target, reading::no_file(None)),
     };
     reading.observation.requests = asked.to_vec();
