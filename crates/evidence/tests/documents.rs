@@ -884,6 +884,9 @@ fn every_call_is_in_the_table() {
     assert_ne!(everything, listed);
     fs::write(&file, listed).unwrap();
     assert_eq!(trial.evidence(&["collect"]).0, 3);
+    let bulk = everything.replace("repos: \"*\"", "repos: \"*\"\n    bulk: true");
+    fs::write(&file, bulk).unwrap();
+    assert_eq!(trial.evidence(&["collect"]).0, 3);
     // An app, whose installation is found by the organization or named.
     let names = ["administration", "contents", "organization_administration"];
     let installation = sandbox::codehost::Installation::new(77, "acme");
@@ -922,9 +925,16 @@ fn every_call_is_in_the_table() {
         .server
         .requests()
         .iter()
-        .map(|request| {
-            let is_token = request.path_and_query.ends_with("/access_tokens");
-            assert_eq!(request.method, if is_token { "POST" } else { "GET" });
+        .flat_map(|request| {
+            let is_query = request.path_and_query == "/graphql";
+            let posts = is_query || request.path_and_query.ends_with("/access_tokens");
+            assert_eq!(request.method, if posts { "POST" } else { "GET" });
+            if is_query {
+                // Which of the queries it is, only the body says.
+                return ["branch-protection", "codeowners"]
+                    .map(|name| format!("/graphql?query={name}"))
+                    .to_vec();
+            }
             let mut parts: Vec<&str> = request.path_and_query.split('/').collect();
             match parts.as_mut_slice() {
                 [_, "orgs", org, ..] => *org = "{org}",
@@ -940,7 +950,7 @@ fn every_call_is_in_the_table() {
                 }
                 _ => {}
             }
-            parts.join("/")
+            vec![parts.join("/")]
         })
         .collect();
     same(first_cells(&read("docs/sources/codehost.md"), "Call").into_iter().collect(), made, "calls");

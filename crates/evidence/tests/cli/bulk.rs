@@ -37,7 +37,7 @@ fn verify(lab: &Lab, bundle: &Bundle) {
 fn requests(bundle: &Bundle, kind: &str, subject: &str) -> Vec<String> {
     let document = bundle.json("derived/observations.json");
     let rows = document["observations"].as_array().unwrap().iter();
-    let rows = rows.filter(|row| row["type"] == kind && row["subject"] == subject);
+    let rows = rows.filter(|row| row["kind"] == kind && row["subject"] == subject);
     let requests = rows.flat_map(|row| row["requests"].as_array().unwrap());
     requests
         .map(|request| {

@@ -333,6 +333,19 @@ fn whatever_the_state_the_facts_and_verdicts_are_the_same() {
     assert!(reached.values().all(|count| *count > 100) && reached.len() == 3, "{reached:?}");
 }
 
+/// The demo's organization, which has something of everything.
+#[test]
+fn the_demo_is_the_same() {
+    for branch in ["branch: main", "branch: ~DEFAULT_BRANCH"] {
+        let server = sandbox::demo_organization().serve().unwrap();
+        server.update(CodeHost::clear_faults);
+        let single = collect(&server.url(), &[branch]).unwrap();
+        let bulk = collect(&server.url(), &[branch, "bulk: true"]).unwrap();
+        agree(&bulk, &single, branch);
+        assert!(bulk.account.bulk.unwrap().queries >= 2);
+    }
+}
+
 /// 4 % unprotected, 10 % without CODEOWNERS: what is asked beside the pages.
 #[test]
 fn the_rest_is_what_a_page_does_not_prove() {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::simulate::organization::{LATENCY, Organization, Run, USUAL, requests};
-use crate::simulate::{Simulation, table};
+use crate::simulate::{PER_HOUR, PER_HOUR_OF_APP, Simulation, table};
 
 /// The allowed difference between the simulated and the computed time.
 const PERCENT: f64 = 2.0;
@@ -72,7 +72,12 @@ fn a_run_of_minutes_takes_the_computed_time_every_night() {
 #[test]
 fn a_run_in_bulk_takes_the_host_s_time() {
     const REPOSITORIES: u32 = 2_000;
-    let run = Simulation::new(REPOSITORIES, LATENCY).unwrap().collect("    bulk: true\n").unwrap();
+    let run = |per_hour| {
+        let simulation = Simulation::limited(REPOSITORIES, LATENCY, per_hour).unwrap();
+        simulation.collect("    bulk: true\n").unwrap()
+    };
+    let (run, as_app) = (run(PER_HOUR), run(PER_HOUR_OF_APP));
+    assert_eq!((run.requests, run.bulk), (as_app.requests, as_app.bulk));
     let bulk = run.bulk.unwrap();
     assert_eq!((run.refused, bulk.queries), (0, u64::from(REPOSITORIES) / 25));
     // 1.25 s for 50 repositories, a few less in the last page of each query.

@@ -17,19 +17,15 @@ use jiff::SignedDuration;
 use serde::Serialize;
 use url::Url;
 
-use self::answer::Errors;
 use self::dialect::QueryDialect;
 use self::owners::OwnersNode;
+pub(crate) use self::pages::FromPage;
 use self::pages::{Line, Pages};
 use self::protection::ProtectionNode;
-use super::super::repository::{Origin, ScopedRepository};
-use super::super::topic::Look;
+use super::super::repository::ScopedRepository;
 use crate::env::Clock;
 use evidence_bundle::document::BulkRecord;
-use evidence_http::{Asked, Client, Meta};
-
-/// Repositories per query.
-pub(crate) const PAGE: usize = 50;
+use evidence_http::Client;
 
 /// The host allows a minute of its time in a minute; the rest is for what a client cannot see.
 pub(crate) const HOST_TIME_PER_MINUTE: SignedDuration = SignedDuration::from_secs(55);
@@ -41,16 +37,6 @@ pub(crate) struct Bulk {
     listed: Mutex<Arc<Vec<ScopedRepository>>>,
     protection: Pages<ProtectionNode>,
     owners: Pages<OwnersNode>,
-}
-
-/// A repository as a page shows it.
-#[derive(Debug)]
-pub(crate) struct FromPage<T> {
-    pub(crate) node: T,
-    pub(crate) errors: Errors,
-    /// The answer of the whole page, and the request for it.
-    pub(crate) meta: Arc<Meta>,
-    pub(crate) asked: Arc<[Asked]>,
 }
 
 #[derive(Serialize)]
@@ -85,15 +71,17 @@ impl Bulk {
         self.owners.restart();
     }
 
-    /// The protection of a repository's branch, as far as it is shown. `default`: the branch is the default one of each
+    /// The protection of a repository's branch, as far as it is shown. `number`: its place in the order of the collection,
+    /// if it has one. `default`: the branch is the default one of each
     /// repository, whose name differs. Of a repository for which another branch is meant, the page shows the wrong one.
     pub(crate) async fn protection(
         &self,
-        look: Look<'_>,
+        repository: &ScopedRepository,
+        number: Option<usize>,
         branch: &str,
         default: bool,
     ) -> Option<FromPage<ProtectionNode>> {
-        let (repositories, position) = self.position(look)?;
+        let (repositories, position) = self.position(repository, number)?;
         let request = |ids: &[&str]| {
             let branch = if default { String::new() } else { format!("refs/heads/{branch}") };
             let variables = BranchVariables { ids, branch, named: !default, default };
@@ -104,18 +92,25 @@ impl Bulk {
     }
 
     /// The CODEOWNERS of a repository, as far as it is shown.
-    pub(crate) async fn owners(&self, look: Look<'_>) -> Option<FromPage<OwnersNode>> {
-        let (repositories, position) = self.position(look)?;
+    pub(crate) async fn owners(
+        &self,
+        repository: &ScopedRepository,
+        number: Option<usize>,
+    ) -> Option<FromPage<OwnersNode>> {
+        let (repositories, position) = self.position(repository, number)?;
         let request = |ids: &[&str]| query::CODEOWNERS.request(&self.line.url, &Ids { ids });
         self.owners.get(&self.line, &repositories, position, query::CODEOWNERS.call, request).await
     }
 
     /// Where a repository is in the order. One that is tried first has no place in it.
-    fn position(&self, look: Look<'_>) -> Option<(Arc<Vec<ScopedRepository>>, usize)> {
-        let number = look.number?;
+    fn position(
+        &self,
+        repository: &ScopedRepository,
+        number: Option<usize>,
+    ) -> Option<(Arc<Vec<ScopedRepository>>, usize)> {
         let listed = Arc::clone(&self.listed.lock().unwrap_or_else(PoisonError::into_inner));
-        let position = number.checked_rem(listed.len())?;
-        let is_it = listed.get(position).is_some_and(|listed| listed.subject == look.repository.subject);
+        let position = number?.checked_rem(listed.len())?;
+        let is_it = listed.get(position).is_some_and(|listed| listed.subject == repository.subject);
         is_it.then_some((listed, position))
     }
 
@@ -127,13 +122,5 @@ impl Bulk {
     /// What it took.
     pub(crate) fn record(&self) -> BulkRecord {
         self.line.record()
-    }
-}
-
-/// The id by which a query asks for a repository, unless nothing of it can be read.
-fn id(repository: &ScopedRepository) -> Option<&str> {
-    match &repository.origin {
-        Origin::Shown(details) if !details.disabled => details.node_id.as_deref(),
-        Origin::Shown(_) | Origin::Hidden(_) => None,
     }
 }

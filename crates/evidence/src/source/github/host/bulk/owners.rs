@@ -3,8 +3,6 @@
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use serde::{Deserialize, Serialize};
 
-use super::query::hex;
-
 /// The names that are looked for in a directory. No other name is kept.
 const LOOKED_FOR: [&str; 3] = [".github", "docs", "CODEOWNERS"];
 
@@ -116,7 +114,7 @@ fn blob_id(text: &str) -> String {
     let mut context = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
     context.update(format!("blob {}\0", text.len()).as_bytes());
     context.update(text.as_bytes());
-    hex(context.finish().as_ref(), 20)
+    hex::encode(context.finish().as_ref())
 }
 
 impl OwnersNode {

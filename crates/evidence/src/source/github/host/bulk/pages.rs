@@ -9,12 +9,14 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 use url::Url;
 
-use super::super::super::repository::ScopedRepository;
-use super::answer::{Outcome, Page};
-use super::{FromPage, PAGE, id};
+use super::super::super::repository::{Origin, ScopedRepository};
+use super::answer::{Errors, Outcome, Page};
 use crate::env::Clock;
 use evidence_bundle::document::BulkRecord;
-use evidence_http::{Call, CallError, Client, Request, recorded};
+use evidence_http::{Asked, Call, CallError, Client, Meta, Request, recorded};
+
+/// Repositories per query.
+const PAGE: usize = 50;
 
 /// A page of this many that fails is not asked again.
 const SMALLEST: usize = 6;
@@ -27,6 +29,16 @@ const GROW_AFTER: u32 = 20;
 
 /// The wait after a page that failed, doubled with each further one in a row.
 const WAIT: Duration = Duration::from_secs(1);
+
+/// A repository as a page shows it.
+#[derive(Debug)]
+pub(crate) struct FromPage<T> {
+    pub(crate) node: T,
+    pub(crate) errors: Errors,
+    /// The answer of the whole page, and the request for it.
+    pub(crate) meta: Arc<Meta>,
+    pub(crate) asked: Arc<[Asked]>,
+}
 
 /// The interface as all pages share it.
 pub(super) struct Line {
@@ -306,5 +318,13 @@ impl<T> State<T> {
             self.repositories.insert(Arc::clone(&repository.subject), Slot::UnderWay);
         }
         claimed
+    }
+}
+
+/// The id by which a query asks for a repository, unless nothing of it can be read.
+fn id(repository: &ScopedRepository) -> Option<&str> {
+    match &repository.origin {
+        Origin::Shown(details) if !details.disabled => details.node_id.as_deref(),
+        Origin::Shown(_) | Origin::Hidden(_) => None,
     }
 }

@@ -1,8 +1,6 @@
 //! The stored queries. Nothing else is ever sent to this interface: a query is a text of this program, and a request has only
 //! variables beside it. `ci/graphql.sh` checks the texts against the schema that the host publishes.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
@@ -40,17 +38,14 @@ pub(super) static CODEOWNERS: StoredQuery<OwnersNode> = StoredQuery {
 
 /// The classic rules and rulesets of up to 50 repositories.
 pub(crate) static BRANCH_PROTECTIONS: Call<Page<ProtectionNode>> = call(
-    "POST /graphql (the stored query branch-protection)",
+    "/graphql?query=branch-protection",
     "`branch-protection`: classic rules that exist, and rules of rulesets without a pull request rule",
     12,
 );
 
 /// The CODEOWNERS files of up to 50 repositories.
-pub(crate) static CODEOWNERS_FILES: Call<Page<OwnersNode>> = call(
-    "POST /graphql (the stored query codeowners)",
-    "`codeowners-default-rule`: files, and directories that have none",
-    13,
-);
+pub(crate) static CODEOWNERS_FILES: Call<Page<OwnersNode>> =
+    call("/graphql?query=codeowners", "`codeowners-default-rule`: files, and directories that have none", 13);
 
 const fn call<T: Serialize + DeserializeOwned>(
     name: &'static str,
@@ -60,7 +55,7 @@ const fn call<T: Serialize + DeserializeOwned>(
     Call {
         name,
         purpose,
-        times: "with `bulk: true`, once per 50 repositories; twice, three times or more where a page was too much for the host",
+        times: "with `bulk: true`, once per 50 repositories, and for parts of a page that was too much for the host",
         // A page that fails is asked again in parts; `pages` decides when to stop.
         kind: None,
         media_type: "application/json",
@@ -85,7 +80,9 @@ impl<T> StoredQuery<T> {
             query: &'a str,
             variables: &'a V,
         }
-        let page = hex(&Sha256::digest(json_bytes(variables)), 8);
+        let page = hex::encode(Sha256::digest(json_bytes(variables)));
+        // Enough to tell the pages of a run apart.
+        let page = page.get(..16).unwrap_or_default();
         let label = format!("/graphql?query={}&sha256={}&page={page}", self.name, self.digest());
         let body = json_bytes(&Question { query: self.text, variables });
         self.call.post(url.clone(), label, body)
@@ -93,16 +90,8 @@ impl<T> StoredQuery<T> {
 
     /// The digest of the text.
     pub(super) fn digest(&self) -> String {
-        hex(&Sha256::digest(self.text), 32)
+        hex::encode(Sha256::digest(self.text))
     }
-}
-
-/// The first bytes in hexadecimal digits.
-pub(super) fn hex(bytes: &[u8], most: usize) -> String {
-    bytes.iter().take(most).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The address of the interface beside `base`, the address of the other one.

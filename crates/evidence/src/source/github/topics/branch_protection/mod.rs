@@ -157,7 +157,7 @@ async fn in_bulk(host: &Host, look: Look<'_>, branch: &str) -> Option<Proved> {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
     let url = classic::PROTECTION.url(&host.config.api_url, &parameters);
     let default = host.config.branch == Branch::Default;
-    let page = host.bulk.as_ref()?.protection(look, branch, default).await?;
+    let page = host.bulk.as_ref()?.protection(look.repository, look.number, branch, default).await?;
     let taken_over = page.meta.received_at < host.env.started();
     let mut proved = bulk::proved(page, target, branch, url.as_str())?;
     // A conclusion from several answers needs all of them from the same run.

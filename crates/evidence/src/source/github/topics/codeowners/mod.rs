@@ -95,7 +95,8 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
 /// What a page of many repositories proves about the file.
 async fn in_bulk(host: &Host, look: Look<'_>) -> Option<CodeownersReading> {
     let target = look.repository.target();
-    let FromPage { node, errors, meta, asked } = host.bulk.as_ref()?.owners(look).await?;
+    let FromPage { node, errors, meta, asked } =
+        host.bulk.as_ref()?.owners(look.repository, look.number).await?;
     let full_name = format!("{}/{}", target.owner, target.name);
     let is_it = node.name_with_owner.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&full_name));
     // An error anywhere in it may be what hides the file in effect.

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use serde_json::{Value, json};
 
+use crate::source::github::host::bulk::query::{BRANCH_PROTECTIONS, CODEOWNERS_FILES};
 use crate::source::github::repositories::REPOSITORIES;
 use crate::source::github::repository::REPOSITORY;
 use crate::source::github::topics::branch_protection::branch::BRANCH;
@@ -255,5 +256,28 @@ fn a_raw_file_is_read_as_far_as_the_host_loads_it() {
             evidence_rules::codehost::codeowners::MAXIMUM_SIZE
         );
         assert!(place.record.name.ends_with(place.path) && place.raw.name == place.record.name);
+    }
+}
+
+/// The fields of a page that are used, and no others.
+#[test]
+fn pages_survive() {
+    let seed = |name: &str| {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/answers").join(name);
+        std::fs::read(path).unwrap().split_off(1)
+    };
+    assert!(survives(&seed("bulk_protection"), &BRANCH_PROTECTIONS));
+    assert!(survives(&seed("bulk_codeowners"), &CODEOWNERS_FILES));
+    for answer in [
+        json!({"data": {"nodes": null}}),
+        json!({"data": {"nodes": [null, {}]}}),
+        json!({"data": {"nodes": [{"named": {"rules": {}, "branchProtectionRule": {}}, "root": {}, "rootFile": {}}]}}),
+        json!({"data": {"nodes": [{"root": {"entries": [{"name": "x", "mode": 1}, {"name": "docs", "mode": null}]}}]}}),
+        json!({"data": {"nodes": [{"root": {"entries": [{"mode": 1}]}}]}}),
+        json!({"data": null, "errors": [{}]}),
+    ] {
+        let bytes = answer.to_string().into_bytes();
+        assert!(survives(&bytes, &BRANCH_PROTECTIONS) && survives(&bytes, &CODEOWNERS_FILES), "{answer}");
     }
 }
