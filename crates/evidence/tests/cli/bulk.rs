@@ -74,8 +74,8 @@ fn every_result_names_the_request_that_it_rests_on() {
     let run = bundle.json("run.json");
     let bulk = &run["sources"][0]["bulk"];
     assert_eq!((&bulk["queries"], &bulk["points"]), (&json!(2), &json!(2)), "{bulk}");
-    let single = Lab::new(lab.server.state().unwrap());
-    let one_by_one = single.collect(&[]).exits(0).bundle();
+    let lab = lab.with(|config| config.source("bulk", "false"));
+    let one_by_one = lab.collect(&[]).exits(0).bundle();
     assert_eq!(judged(&bundle), judged(&one_by_one));
     assert_eq!(one_by_one.json("run.json")["sources"][0].get("bulk"), None);
 }

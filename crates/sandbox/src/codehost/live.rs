@@ -96,7 +96,8 @@ impl Live {
             return (Reply::error(*status, message, docs::REST), true);
         }
         let limits = &world.host.limits;
-        let cost = (*route == Route::Graphql).then(|| graphql::cost(world, call)).unwrap_or_default();
+        let is_query = *route == Route::Graphql;
+        let cost = if is_query { graphql::cost(world, call) } else { graphql::Cost::default() };
         match self.quota.admit(&counted_as(who, route), route.endpoint(), limits, call, cost.time) {
             QuotaDecision::Admitted => {}
             QuotaDecision::Primary if *route == Route::Graphql => {

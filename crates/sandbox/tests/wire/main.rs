@@ -15,6 +15,7 @@ mod cloud;
 mod cloud_calls;
 mod contents;
 mod faults;
+mod graphql;
 mod limits;
 mod paging;
 mod replay;

@@ -4,16 +4,15 @@
 
 mod owners;
 mod protection;
+mod subject;
 
-use super::access::{Who, policy};
-use super::organization_body::node_number;
+use self::subject::{Problem, Subject, subject};
+use super::access::Who;
 use super::reply::{Reply, docs};
 use super::world::World;
-use super::{Organization, Repository};
 use crate::server::Call;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// The branch's classic rule and rules of rulesets.
@@ -59,30 +58,6 @@ enum Stored {
 pub(super) struct Cost {
     pub(super) points: u64,
     pub(super) time: Duration,
-}
-
-/// An error of a field.
-struct Problem {
-    kind: &'static str,
-    message: String,
-    path: Vec<Value>,
-}
-
-/// A repository that is asked for.
-struct Subject<'a> {
-    world: &'a World,
-    who: &'a Who,
-    organization: Option<&'a Organization>,
-    repository: Arc<Repository>,
-    index: usize,
-}
-
-impl Subject<'_> {
-    fn problem(&self, kind: &'static str, message: &str, place: &[&str]) -> Problem {
-        let path = [json!("nodes"), json!(self.index)].into_iter();
-        let path = path.chain(place.iter().map(|part| json!(part))).collect();
-        Problem { kind, message: message.to_owned(), path }
-    }
 }
 
 fn stored(call: &Call) -> Option<(Stored, Variables)> {
@@ -161,82 +136,39 @@ pub(super) fn answer(world: &World, who: &Who, call: &Call) -> Result<Reply, Rep
             }
         })
         .collect();
-    let mut body = json!({"data": {"rateLimit": {"cost": cost(world, call).points}, "nodes": nodes}});
+    let mut body = Map::new();
+    let points = cost(world, call).points;
+    body.insert("data".to_owned(), json!({"rateLimit": {"cost": points}, "nodes": nodes}));
     if !problems.is_empty() {
-        body["errors"] = problems
-            .into_iter()
-            .map(|problem| json!({"type": problem.kind, "path": problem.path, "message": problem.message}))
-            .collect();
+        let shown = |problem: Problem| json!({"type": problem.kind, "path": problem.path, "message": problem.message});
+        body.insert("errors".to_owned(), problems.into_iter().map(shown).collect());
     }
-    Ok(Reply::json(body.to_string()))
-}
-
-fn subject<'a>(world: &'a World, who: &'a Who, id: &str, index: usize) -> Result<Subject<'a>, Problem> {
-    let path = vec![json!("nodes"), json!(index)];
-    let missing = |path| Problem {
-        kind: "NOT_FOUND",
-        message: format!("Could not resolve to a node with the global id of '{id}'."),
-        path,
-    };
-    let found = node_number("R", id).and_then(|number| world.repository_by_id(&number.to_string()));
-    let Some(repository) = found else { return Err(missing(path)) };
-    let organization = world.organization(&repository.owner);
-    if let Some(organization) = organization
-        && let Err(refused) = policy(organization, who, docs::REST)
-    {
-        return Err(Problem { kind: "FORBIDDEN", message: text(&refused), path });
-    }
-    if repository.vanished || !who.sees(organization, &repository) {
-        return Err(missing(path));
-    }
-    if let Err(refused) = who.permitted(&repository, "metadata", docs::REST) {
-        return Err(Problem { kind: "FORBIDDEN", message: text(&refused), path });
-    }
-    // What the host shows of such a repository is not known; here nothing.
-    if repository.blocked.is_some() || repository.disabled {
-        return Err(Problem { kind: "FORBIDDEN", message: "Repository access blocked".to_owned(), path });
-    }
-    Ok(Subject { world, who, organization, repository, index })
+    Ok(Reply::json(Value::Object(body).to_string()))
 }
 
 fn node(subject: &Subject<'_>, stored: Stored, variables: &Variables, problems: &mut Vec<Problem>) -> Value {
     let repository = &subject.repository;
-    let mut node = json!({
-        "__typename": "Repository",
-        "id": super::organization_body::node_id("R", repository.number()),
-        "nameWithOwner": format!("{}/{}", repository.owner, repository.name),
-    });
+    let mut node = Map::new();
+    let mut put = |name: &str, value: Value| drop(node.insert(name.to_owned(), value));
+    put("__typename", json!("Repository"));
+    put("id", json!(super::organization_body::node_id("R", repository.number())));
+    put("nameWithOwner", json!(format!("{}/{}", repository.owner, repository.name)));
     match stored {
         Stored::BranchProtection => {
             let plan = !super::organization::lacks_plan(subject.organization, repository);
-            node["planFeatures"] = json!({ "codeowners": plan });
+            put("planFeatures", json!({ "codeowners": plan }));
             if variables.named {
                 let name = variables.branch.strip_prefix("refs/heads/");
                 let name = name.filter(|name| repository.has_branch(name));
-                node["named"] = protection::branch(subject, name, "named", problems);
+                put("named", protection::branch(subject, name, "named", problems));
             }
             if variables.default {
                 let name =
                     Some(repository.default_branch.as_str()).filter(|name| repository.has_branch(name));
-                node["default"] = protection::branch(subject, name, "default", problems);
+                put("default", protection::branch(subject, name, "default", problems));
             }
         }
-        Stored::Codeowners => owners::fill(&mut node, subject, problems),
+        Stored::Codeowners => owners::fill(&mut put, subject, problems),
     }
-    node
-}
-
-/// The message of a refusal by the other interface.
-fn text(refused: &Reply) -> String {
-    let body: Value = serde_json::from_slice(&refused.body).unwrap_or_default();
-    body["message"].as_str().unwrap_or_default().to_owned()
-}
-
-/// The type of an error for a status of the other interface.
-fn kind(status: u16) -> &'static str {
-    match status {
-        403 => "FORBIDDEN",
-        404 => "NOT_FOUND",
-        _ => "INTERNAL",
-    }
+    Value::Object(node)
 }

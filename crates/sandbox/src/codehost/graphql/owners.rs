@@ -3,7 +3,7 @@
 use super::super::Endpoint;
 use super::super::contents::{self, Entry};
 use super::super::reply::docs;
-use super::{Problem, Subject, kind, text};
+use super::subject::{Problem, Subject, kind, text};
 use crate::sha1;
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ const OBJECTS: [(&str, &str); 6] = [
     ("docsFile", "docs/CODEOWNERS"),
 ];
 
-/// Adds the objects.
-pub(super) fn fill(node: &mut Value, subject: &Subject<'_>, problems: &mut Vec<Problem>) {
+/// Adds the objects by `put`.
+pub(super) fn fill(put: &mut dyn FnMut(&str, Value), subject: &Subject<'_>, problems: &mut Vec<Problem>) {
     let repository = &subject.repository;
     let refused = match (
         subject.who.permitted(repository, "contents", docs::REST),
@@ -36,7 +36,7 @@ pub(super) fn fill(node: &mut Value, subject: &Subject<'_>, problems: &mut Vec<P
         }
         let is_file = alias.ends_with("File");
         let found = contents::entry(repository, path).filter(|_| refused.is_none());
-        node[alias] = found.map_or(Value::Null, |entry| object(&entry, is_file));
+        put(alias, found.map_or(Value::Null, |entry| object(&entry, is_file)));
     }
 }
 

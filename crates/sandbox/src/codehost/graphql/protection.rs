@@ -4,7 +4,7 @@ use super::super::organization::lacks_plan;
 use super::super::parts::branch_rules;
 use super::super::reply::docs;
 use super::super::{Actors, Endpoint, Protection};
-use super::{Problem, Subject, kind, text};
+use super::subject::{Problem, Subject, kind, text};
 use serde_json::{Map, Value, json};
 
 /// How much of a list a page shows.
@@ -99,18 +99,22 @@ fn rules(subject: &Subject<'_>, name: &str, alias: &str, problems: &mut Vec<Prob
     json!({"totalCount": all.len(), "nodes": nodes})
 }
 
+fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
 /// A rule of the other interface as this one shows it. Null for a form that it cannot have.
 fn rule(rule: &Value) -> Value {
-    let (Some(kind), Some(source)) = (rule["type"].as_str(), rule["ruleset_source"].as_str()) else {
+    let (Some(kind), Some(source)) = (text_of(rule, "type"), text_of(rule, "ruleset_source")) else {
         return Value::Null;
     };
-    let source = match rule["ruleset_source_type"].as_str() {
+    let source = match text_of(rule, "ruleset_source_type") {
         Some("Repository") => json!({"__typename": "Repository", "nameWithOwner": source}),
         Some("Organization") => json!({"__typename": "Organization", "login": source}),
         Some("Enterprise") => json!({"__typename": "Enterprise", "slug": source}),
         _ => return Value::Null,
     };
-    let parameters = &rule["parameters"];
+    let parameters = rule.get("parameters").unwrap_or(&Value::Null);
     let parameters = match kind {
         "required_status_checks" => status_checks(parameters),
         "workflows" => workflows(parameters),
@@ -120,25 +124,28 @@ fn rule(rule: &Value) -> Value {
     json!({
         "type": kind.to_ascii_uppercase(),
         "parameters": parameters,
-        "repositoryRuleset": {"databaseId": rule["ruleset_id"], "source": source},
+        "repositoryRuleset": {"databaseId": rule.get("ruleset_id"), "source": source},
     })
 }
 
 fn status_checks(parameters: &Value) -> Option<Value> {
-    let checks = parameters["required_status_checks"].as_array()?.iter().map(|check| {
+    let checks = parameters.get("required_status_checks")?.as_array()?.iter().map(|check| {
         Some(
-            json!({"context": check["context"].as_str()?, "integrationId": check["integration_id"].as_u64()}),
+            json!({"context": text_of(check, "context")?, "integrationId": check.get("integration_id").and_then(Value::as_u64)}),
         )
     });
     Some(json!({
         "__typename": "RequiredStatusChecksParameters",
-        "strictRequiredStatusChecksPolicy": parameters["strict_required_status_checks_policy"].as_bool()?,
+        "strictRequiredStatusChecksPolicy": parameters.get("strict_required_status_checks_policy")?.as_bool()?,
         "requiredStatusChecks": checks.collect::<Option<Vec<_>>>()?,
     }))
 }
 
 fn workflows(parameters: &Value) -> Option<Value> {
-    let workflows =
-        parameters["workflows"].as_array()?.iter().map(|file| Some(json!({"path": file["path"].as_str()?})));
+    let workflows = parameters
+        .get("workflows")?
+        .as_array()?
+        .iter()
+        .map(|file| Some(json!({"path": text_of(file, "path")?})));
     Some(json!({"__typename": "WorkflowsParameters", "workflows": workflows.collect::<Option<Vec<_>>>()?}))
 }

@@ -261,7 +261,7 @@ fn a_raw_file_is_read_as_far_as_the_host_loads_it() {
 
 /// The fields of a page that are used, and no others.
 #[test]
-fn pages_survive() {
+fn pages_of_queries_survive() {
     let seed = |name: &str| {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/answers").join(name);
