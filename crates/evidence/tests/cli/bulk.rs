@@ -74,6 +74,7 @@ fn every_result_names_the_request_that_it_rests_on() {
     let run = bundle.json("run.json");
     let bulk = &run["sources"][0]["bulk"];
     assert_eq!((&bulk["queries"], &bulk["points"]), (&json!(2), &json!(2)), "{bulk}");
+    std::fs::remove_file(&bundle.path).unwrap();
     let lab = lab.with(|config| config.source("bulk", "false"));
     let one_by_one = lab.collect(&[]).exits(0).bundle();
     assert_eq!(judged(&bundle), judged(&one_by_one));
