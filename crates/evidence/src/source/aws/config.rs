@@ -1,6 +1,9 @@
 //! `sources.cloud`: one or more accounts at the cloud provider.
 
+mod accounts;
 mod keys;
+mod regions;
+mod sign_in;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +11,15 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
+use self::accounts::{SourceSettings, accounts, organization};
 pub(crate) use self::keys::KEY;
 use self::keys::{
-    ACCESS_KEY_ID_ENV, ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS,
-    ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, CREDENTIALS_COMMAND, ENDPOINT_URL,
-    EXCLUDED_ACCOUNTS, EXTERNAL_ID, LOG_GROUPS, MODE, ORGANIZATION, ORGANIZATION_EXTERNAL_ID, REGION,
-    REGIONS, ROLE_ARN, ROLE_NAME, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV,
-    TRAILS,
+    ACCESS_KEY_ID_ENV, ACCOUNTS, CONTROLS, ENDPOINT_URL, LOG_GROUPS, MODE, ROLE_ARN, SECRET_ACCESS_KEY_ENV,
+    SESSION_DURATION, SESSION_TOKEN_ENV, TRAILS,
 };
+pub(super) use self::regions::REGION_VARIABLE;
+use self::regions::places;
+use self::sign_in::{CHAINING, credentials_mode, role};
 use super::host::endpoint::{Partition, Region};
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
@@ -27,11 +31,8 @@ use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
-use evidence_settings::problem::{Complaint, Place};
+use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
-
-/// The variable that replaces `region` if neither it nor `regions` is set.
-pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 
 /// The maximum session duration, in seconds, of a role assumed with another role's credentials.
 const CHAINED: u32 = 3_600;
@@ -142,7 +143,7 @@ pub(super) struct OrganizationSettings {
     /// `exclude`: the numbers of accounts.
     pub(super) exclude: Vec<String>,
     /// `session_duration` of the source, in seconds.
-    duration: u32,
+    pub(super) duration: u32,
 }
 
 impl OrganizationSettings {
@@ -251,199 +252,6 @@ pub(super) fn decode(
     }))
 }
 
-/// The modes whose credentials are those of a role.
-const CHAINING: [&str; 3] = ["web_identity", "container", "instance"];
-
-/// Where the credentials come from. `credentials_command` must be set with `mode: command` and only then.
-fn credentials_mode(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Mode> {
-    let command = decoder.list(fields, &CREDENTIALS_COMMAND);
-    let misplaced = |decoder: &mut Decoder<'_, '_>, message: String, help: &str| {
-        let path = CREDENTIALS_COMMAND.path_in(&SECTION);
-        decoder.problems.add(fields.place(), path, Complaint::new(message).help(help));
-    };
-    if mode != Some("command") && fields.has(&CREDENTIALS_COMMAND) {
-        let message = format!("`credentials_command` has no meaning with `mode: {}`", mode?);
-        misplaced(decoder, message, "write `mode: command`, or remove the key");
-        return None;
-    }
-    Some(match mode? {
-        "command" => match command {
-            Some(words) if !words.is_empty() => {
-                Mode::Command(words.into_iter().map(|word| word.value).collect())
-            }
-            _ if fields.has(&CREDENTIALS_COMMAND) => return None,
-            _ => {
-                let help = format!("add `credentials_command: {}`", CREDENTIALS_COMMAND.example);
-                misplaced(decoder, "`mode: command` needs `credentials_command`".to_string(), &help);
-                return None;
-            }
-        },
-        "web_identity" => Mode::WebIdentity,
-        "container" => Mode::Container,
-        "instance" => Mode::Instance,
-        "default" => Mode::Default,
-        _ => Mode::Variables,
-    })
-}
-
-/// `mode: assume_role` needs a role, `mode: env` takes none, and every other mode can have one. The outer `None`: a key is invalid.
-fn role(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    mode: Option<&str>,
-    duration: Option<u32>,
-) -> Option<Option<AssumedRole>> {
-    let arn = decoder.text(fields, &ROLE_ARN);
-    let external_id = decoder.text(fields, &EXTERNAL_ID);
-    // The places of keys that may be misplaced. Values of another type have been reported already.
-    let places = [&arn, &external_id].map(|text| text.as_ref().map(|text| text.place.clone()));
-    let arn = arn.and_then(|arn| good(decoder, arn, names::check_role));
-    let bad_id = external_id.is_none() && fields.has(&EXTERNAL_ID);
-    let external_id = external_id.map(|id| good(decoder, id, check_external_id));
-    match mode {
-        Some("assume_role") if !fields.has(&ROLE_ARN) => {
-            let complaint = Complaint::new("`mode: assume_role` needs `role_arn`")
-                .help(format!("add `role_arn: {}`, with your role", ROLE_ARN.example));
-            decoder.problems.add(fields.place(), ROLE_ARN.path_in(&SECTION), complaint);
-            None
-        }
-        // Every other mode can go on with a role.
-        Some(mode) if mode != "env" && mode != "assume_role" && !fields.has(&ROLE_ARN) => {
-            if !fields.has(&EXTERNAL_ID) {
-                return Some(None);
-            }
-            let complaint =
-                Complaint::new("`external_id` needs `role_arn`").help("add `role_arn`, or remove the key");
-            decoder.problems.add(fields.place(), EXTERNAL_ID.path_in(&SECTION), complaint);
-            None
-        }
-        Some(mode) if mode != "env" && !bad_id => {
-            let external_id = match external_id {
-                Some(id) => Some(id?),
-                None => None,
-            };
-            Some(Some(AssumedRole { arn: arn?, external_id, duration: duration? }))
-        }
-        Some("env") => {
-            let mut alone = true;
-            let places = places.into_iter().chain([None]);
-            for (key, place) in [&ROLE_ARN, &EXTERNAL_ID, &SESSION_DURATION].into_iter().zip(places) {
-                // With `accounts` the key applies to their roles.
-                let is_for_accounts = std::ptr::eq(key, &SESSION_DURATION) && fields.has(&ACCOUNTS);
-                if fields.has(key) && !is_for_accounts {
-                    alone = false;
-                    let complaint = Complaint::new(format!("`{}` has no meaning with `mode: env`", key.name))
-                        .help("write `mode: assume_role`, or remove the key");
-                    let place = place.unwrap_or_else(|| fields.place());
-                    decoder.problems.add(place, key.path_in(&SECTION), complaint);
-                }
-            }
-            alone.then_some(None)
-        }
-        _ => None,
-    }
-}
-
-/// `accounts.organization`, if `accounts` is a mapping. The outer `None`: a key is invalid.
-fn organization(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    duration: Option<u32>,
-) -> Option<Option<OrganizationSettings>> {
-    if !fields.has_mapping(&ACCOUNTS) {
-        return Some(None);
-    }
-    let accounts = decoder.section(fields, &ACCOUNTS)?;
-    let fields = decoder.section(&accounts, &ORGANIZATION)?;
-    let role_name = decoder.text(&fields, &ROLE_NAME);
-    let role_name = role_name.and_then(|name| good(decoder, name, check_role_name));
-    let external_id = optional(decoder, &fields, &ORGANIZATION_EXTERNAL_ID, check_external_id);
-    let exclude = decoder.list(&fields, &EXCLUDED_ACCOUNTS);
-    Some(Some(OrganizationSettings {
-        role_name: role_name?,
-        external_id: external_id?,
-        exclude: exclude?.into_iter().map(|number| number.value).collect(),
-        duration: duration?,
-    }))
-}
-
-fn check_role_name(text: &str) -> Result<(), Complaint> {
-    names::check_role(&format!("arn:aws:iam::123456789012:role/{text}")).map_err(|_| {
-        Complaint::new(format!("{} is not the name of a role", quote(text)))
-            .help("write the name that the role has in every account, without `role/`")
-    })
-}
-
-/// Settings that all accounts of the source share.
-struct SourceSettings<'a> {
-    home: Option<&'a Region>,
-    scope: &'a AccountScope,
-    has_address: bool,
-    /// The session duration of the accounts' roles, if valid.
-    duration: Option<u32>,
-}
-
-/// The configured accounts. Listing one twice is an error.
-fn accounts(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    source: &SourceSettings<'_>,
-) -> Option<Vec<AccountConfig>> {
-    let mut accounts: Vec<AccountConfig> = Vec::new();
-    let mut all_good = true;
-    for section in decoder.sections(fields, &ACCOUNTS)? {
-        let Some(account) = account(decoder, &section, source) else {
-            all_good = false;
-            continue;
-        };
-        if accounts.iter().any(|other| other.number == account.number) {
-            all_good = false;
-            let complaint = Complaint::new(format!("the account {} is listed twice", account.number))
-                .help("remove one of them: an account is read with one role");
-            decoder.problems.add(section.place(), section.path(), complaint);
-            continue;
-        }
-        accounts.push(account);
-    }
-    all_good.then_some(accounts)
-}
-
-fn account(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    source: &SourceSettings<'_>,
-) -> Option<AccountConfig> {
-    let arn = decoder.text(fields, &ACCOUNT_ROLE_ARN);
-    let arn = arn.and_then(|arn| good(decoder, arn, names::check_role));
-    let external_id = optional(decoder, fields, &ACCOUNT_EXTERNAL_ID, check_external_id);
-    let name = optional(decoder, fields, &ACCOUNT_NAME, |_| Ok(()));
-    let regions = match decoder.list(fields, &ACCOUNT_REGIONS) {
-        Some(texts) => {
-            let mut first = source.home.cloned();
-            let read = texts.iter().map(|text| listed_region(decoder, text, source.has_address, &mut first));
-            // Decode every entry before unwrapping any, so that all problems are found.
-            let read: Vec<_> = read.collect();
-            read.into_iter().collect()
-        }
-        None if fields.has(&ACCOUNT_REGIONS) => None,
-        None => Some(source.scope.regions.clone()),
-    };
-    let own = |decoder: &mut Decoder<'_, '_>, key, check, others: &[String]| match fields.has(key) {
-        true => checked(decoder, fields, key, check),
-        false => Some(others.to_vec()),
-    };
-    let trails = own(decoder, &ACCOUNT_TRAILS, names::check_trail, &source.scope.trails);
-    let log_groups = own(decoder, &ACCOUNT_LOG_GROUPS, names::check_log_group, &source.scope.log_groups);
-    let (arn, external_id) = (arn?, external_id?);
-    let number = names::role_account(&arn)?.to_string();
-    Some(AccountConfig {
-        role: AssumedRole { arn, external_id, duration: source.duration? },
-        number,
-        name: name?,
-        scope: AccountScope { regions: regions?, trails: trails?, log_groups: log_groups? },
-    })
-}
-
 /// An optional text that must satisfy a rule of this source. The outer `None`: it does not.
 fn optional(
     decoder: &mut Decoder<'_, '_>,
@@ -455,100 +263,6 @@ fn optional(
         Some(text) => good(decoder, text, check).map(Some),
         None if fields.has(key) => None,
         None => Some(None),
-    }
-}
-
-/// A region of a list. `first` is an earlier one, whose partition it must share.
-fn listed_region(
-    decoder: &mut Decoder<'_, '_>,
-    text: &Placed<String>,
-    has_address: bool,
-    first: &mut Option<Region>,
-) -> Option<Region> {
-    match region(&text.value, has_address, first) {
-        Ok(region) => {
-            first.get_or_insert_with(|| region.clone());
-            Some(region)
-        }
-        Err(complaint) => {
-            decoder.problems.add(text.place.clone(), text.path.clone(), complaint);
-            None
-        }
-    }
-}
-
-/// The home region and the regions to read. Without any, home is `None` and nothing is read.
-fn places(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    has_address: bool,
-) -> Option<(Option<Region>, Vec<Region>)> {
-    let own = decoder.text(fields, &REGION);
-    let listed = decoder.list(fields, &REGIONS);
-    let mut all_good = (own.is_some() || !fields.has(&REGION)) && (listed.is_some() || !fields.has(&REGIONS));
-    let mut first: Option<Region> = None;
-    let mut read = |decoder: &mut Decoder<'_, '_>, text: &Placed<String>| {
-        let region = listed_region(decoder, text, has_address, &mut first);
-        all_good &= region.is_some();
-        region
-    };
-    let home = own.as_ref().and_then(|text| read(decoder, text));
-    let mut regions: Vec<Region> = listed.iter().flatten().filter_map(|text| read(decoder, text)).collect();
-    if !all_good {
-        return None;
-    }
-    let home = match home.or_else(|| regions.first().cloned()) {
-        Some(home) => Some(home),
-        None => from_environment(decoder, has_address)?,
-    };
-    if regions.is_empty() {
-        regions.extend(home.clone());
-    }
-    Some((home, regions))
-}
-
-/// `CLOUD_REGION`, if it is set. The outer `None`: it is invalid.
-fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<Option<Region>> {
-    let Some(value) = (decoder.variables)(REGION_VARIABLE) else { return Some(None) };
-    let result = match value.to_str() {
-        None => Err(Complaint::new("it is not UTF-8 text").help("correct the variable, or set `region`")),
-        Some(text) => region(text, has_address, &None),
-    };
-    match result {
-        Ok(region) => Some(Some(region)),
-        Err(complaint) => {
-            let message =
-                format!("the environment variable {REGION_VARIABLE} sets this key: {}", complaint.message);
-            decoder.problems.add(
-                Place::Nowhere,
-                REGION.path_in(&SECTION),
-                Complaint { message, ..complaint },
-            );
-            None
-        }
-    }
-}
-
-/// A region with known addresses in the same partition as `first`: credentials belong to one partition.
-fn region(text: &str, has_address: bool, first: &Option<Region>) -> Result<Region, Complaint> {
-    let region = Region::new(text).ok_or_else(|| {
-        Complaint::new(format!("{} is not a valid region", quote(text)))
-            .help("write the name of a region, such as `eu-central-1`")
-    })?;
-    if region.partition().is_none() && !has_address {
-        return Err(Complaint::new(format!("this version does not know the addresses of {}", quote(text)))
-            .help(
-                "set `endpoint_url`, or name a region of the public, the Chinese or the government partition",
-            ));
-    }
-    match first {
-        Some(first) if first.partition() != region.partition() => Err(Complaint::new(format!(
-            "{} and {} belong to different partitions",
-            quote(text),
-            quote(first.as_str())
-        ))
-        .help("use a separate configuration for the other partition: an account belongs to one")),
-        _ => Ok(region),
     }
 }
 
