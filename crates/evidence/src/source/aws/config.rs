@@ -20,7 +20,7 @@ use self::keys::{
 pub(super) use self::regions::REGION_VARIABLE;
 use self::regions::places;
 use self::sign_in::{CHAINING, credentials_mode, role};
-use super::host::endpoint::{Partition, Region};
+use super::host::endpoint::{Partition, Region, Service};
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::TIMEOUT_SECONDS;
@@ -182,8 +182,19 @@ pub(super) struct CredentialVariables {
 impl CloudConfig {
     /// Whether any required rule reads regions.
     pub(super) fn wants_regions(&self) -> bool {
-        let regional = [&artifact::AUDIT_TRAILS, &artifact::LOG_GROUPS, &artifact::DISK_ENCRYPTION];
-        regional.into_iter().any(|kind| self.collects(kind))
+        let regional = [&artifact::AUDIT_TRAILS, &artifact::LOG_GROUPS];
+        regional.iter().chain(artifact::REGIONAL).any(|kind| self.collects(kind))
+    }
+
+    /// Whether a required rule may ask this service. The first six are asked for whatever is required, or belong to the
+    /// connection test.
+    pub(super) fn may_ask(&self, service: Service) -> bool {
+        match service {
+            Service::Rds => self.collects(&artifact::DATABASES),
+            Service::GuardDuty => self.collects(&artifact::DETECTORS),
+            Service::S3 | Service::S3Control => self.collects(&artifact::PUBLIC_ACCESS),
+            _ => true,
+        }
     }
 }
 
