@@ -4,6 +4,7 @@ use evidence_bundle::document::Category::{Misconfigured, Partial};
 use evidence_bundle::document::Severity::{Critical, Medium};
 use serde::{Deserialize, Serialize};
 
+use super::reason::REGION_NOT_ENABLED;
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule, Verdict, reason};
 use crate::several::{One, Several, Words};
@@ -218,8 +219,15 @@ fn unless(open: Known, closed: Known) -> Known {
 
 /// Why a part was not read.
 fn why(not_read: &[PartNotRead], part: &str) -> &'static Reason {
+    let known = [
+        &reason::PERMISSION_DENIED,
+        &reason::NOT_FOUND,
+        &reason::HOST_ERROR,
+        &REGION_NOT_ENABLED,
+    ];
     let entry = not_read.iter().find(|entry| entry.part == part);
-    entry.and_then(|entry| crate::reason_of(&entry.reason)).unwrap_or(&reason::NO_EVIDENCE)
+    let of = |entry: &PartNotRead| known.into_iter().find(|reason| reason.code == entry.reason);
+    entry.and_then(of).unwrap_or(&reason::NO_EVIDENCE)
 }
 
 /// A setting of a block: one that does not exist blocks nothing.

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use crate::altcloud::effective::EffectiveAdministrators;
 use crate::altcloud::inactive_users::UserActivity;
 use crate::altcloud::record::{AdminRoles, TwoStepVerification, UserLifecycle};
 use crate::cloud::admin_ports::OpenPorts;
@@ -81,6 +82,7 @@ artifacts! {
     CredentialReport: cloud::artifact::CREDENTIAL_REPORT => CredentialReport,
     TwoStep: altcloud::artifact::TWO_STEP => TwoStepVerification,
     AdminRoles: altcloud::artifact::ADMIN_ROLES => AdminRoles,
+    AdministratorsEffective: altcloud::artifact::ADMINISTRATORS_EFFECTIVE => EffectiveAdministrators,
     UserActivity: altcloud::artifact::USER_ACTIVITY => UserActivity,
     UserLifecycle: altcloud::artifact::USER_LIFECYCLE => UserLifecycle,
 }

@@ -579,6 +579,30 @@ fn other_facts_have_other_verdicts() {
             "vulnerability alerts are enabled",
         ),
         (
+            "guests",
+            "acme.example",
+            "sources/altcloud/user_activity.json",
+            |record| {
+                record["users"][0]["isGuestUser"] = json!(true);
+                record["users"][0]["primaryEmail"] = json!("ann@partner.example");
+            },
+            "not_applicable",
+            "information",
+            "1 guest: ann@partner.example",
+        ),
+        (
+            "administrators-by-group",
+            "acme.example",
+            "sources/altcloud/administrators_effective.json",
+            |record| {
+                record["roleAssignments"] = json!([]);
+                record["administratorsFromUsersList"] = json!([]);
+            },
+            "not_verifiable",
+            "no_evidence",
+            "0 active super administrators",
+        ),
+        (
             "inactive-users",
             "acme.example",
             "sources/altcloud/user_activity.json",

@@ -1,44 +1,41 @@
 //! `sources.cloud`: one or more accounts at the cloud provider.
 
 mod accounts;
+mod checks;
 mod keys;
+mod model;
 mod regions;
 mod sign_in;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use url::Url;
 
 use self::accounts::{SourceSettings, accounts, organization};
+use self::checks::checked;
 pub(crate) use self::keys::KEY;
 use self::keys::{
     ACCESS_KEY_ID_ENV, ACCOUNTS, CONTROLS, ENDPOINT_URL, LOG_GROUPS, MODE, ROLE_ARN, SECRET_ACCESS_KEY_ENV,
     SESSION_DURATION, SESSION_TOKEN_ENV, TRAILS,
 };
+pub(super) use self::model::{AccountConfig, AccountScope, OrganizationSettings};
+pub(crate) use self::model::{AssumedRole, Mode};
 pub(super) use self::regions::REGION_VARIABLE;
 use self::regions::places;
 use self::sign_in::{CHAINING, credentials_mode, role};
-use super::host::endpoint::{Partition, Region, Service};
+use super::host::endpoint::{Region, Service};
 use super::names;
-use crate::config::controls::{self, Applied, controls_of, served_by};
+use crate::config::controls::{self, Applied};
 use crate::config::shared::TIMEOUT_SECONDS;
 use crate::source::Source;
-use evidence_http::single_line;
 use evidence_rules::cloud::{self as rules, artifact};
 use evidence_rules::rule::{Rule, Settings};
-use evidence_settings::declare::{Key, Vocabulary};
-use evidence_settings::decode::{Decoder, Fields, Placed};
+use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::format;
-use evidence_settings::problem::Complaint;
-use evidence_settings::secret::quote;
 
 /// The maximum session duration, in seconds, of a role assumed with another role's credentials.
 const CHAINED: u32 = 3_600;
-
-/// The controls this source can serve.
-pub(super) static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 /// `sources.cloud`
 #[derive(Debug, Clone)]
@@ -68,107 +65,6 @@ pub struct CloudConfig {
     pub(super) timeout: Duration,
     /// `endpoint_url`: one address for all services.
     pub(super) endpoint_url: Option<Url>,
-}
-
-/// Where credentials come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// `env` and `assume_role`: the configured variables.
-    Variables,
-    /// `command`: a program, `credentials_command`.
-    Command(Vec<String>),
-    /// `web_identity`
-    WebIdentity,
-    /// `container`
-    Container,
-    /// `instance`
-    Instance,
-    /// `default`: the first of the provider's own places that is there.
-    Default,
-}
-
-/// What to read in an account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AccountScope {
-    /// `regions`, else only the home region.
-    pub(super) regions: Vec<Region>,
-    /// `trails`: names or ARNs; empty for all.
-    pub(super) trails: Vec<String>,
-    /// `log_groups`: names, or prefixes with `*`; empty for all.
-    pub(super) log_groups: Vec<String>,
-}
-
-impl AccountScope {
-    /// The settings by their names in the configuration.
-    pub(super) fn settings(&self) -> [(&'static str, Value); 3] {
-        let regions: Vec<String> = self.regions.iter().map(ToString::to_string).collect();
-        [
-            ("regions", regions.into()),
-            ("trails", self.trails.clone().into()),
-            ("log_groups", self.log_groups.clone().into()),
-        ]
-    }
-}
-
-/// One of `accounts`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AccountConfig {
-    /// `role_arn`, `external_id`, and the `session_duration` of the source.
-    pub(super) role: AssumedRole,
-    /// The account number of the role: 12 digits.
-    pub(super) number: String,
-    /// `name`
-    pub(super) name: Option<String>,
-    /// `regions`, `trails`, `log_groups`, else those of the source.
-    pub(super) scope: AccountScope,
-}
-
-impl AccountConfig {
-    /// The account's name in messages.
-    pub(super) fn shown(&self) -> String {
-        match &self.name {
-            Some(name) => format!("account {} ({})", self.number, single_line(name)),
-            None => format!("account {}", self.number),
-        }
-    }
-}
-
-/// `accounts.organization`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OrganizationSettings {
-    /// `role_name`
-    pub(super) role_name: String,
-    /// `external_id`
-    pub(super) external_id: Option<String>,
-    /// `exclude`: the numbers of accounts.
-    pub(super) exclude: Vec<String>,
-    /// `session_duration` of the source, in seconds.
-    pub(super) duration: u32,
-}
-
-impl OrganizationSettings {
-    /// The account with this number, in the partition of a region, read as the source says.
-    pub(super) fn account(&self, number: &str, home: &Region, scope: &AccountScope) -> AccountConfig {
-        let partition = match home.partition() {
-            Some(Partition::China) => "aws-cn",
-            Some(Partition::Government) => "aws-us-gov",
-            Some(Partition::Public) | None => "aws",
-        };
-        let arn = format!("arn:{partition}:iam::{number}:role/{}", self.role_name);
-        let role = AssumedRole { arn, external_id: self.external_id.clone(), duration: self.duration };
-        AccountConfig { role, number: number.to_string(), name: None, scope: scope.clone() }
-    }
-}
-
-/// A role to assume.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AssumedRole {
-    /// `role_arn`
-    pub(super) arn: String,
-    /// `external_id`
-    pub(super) external_id: Option<String>,
-    /// `session_duration`, in seconds.
-    pub(super) duration: u32,
 }
 
 /// The variables that hold the credentials.
@@ -261,54 +157,4 @@ pub(super) fn decode(
         timeout: timeout?,
         endpoint_url,
     }))
-}
-
-/// An optional text that must satisfy a rule of this source. The outer `None`: it does not.
-fn optional(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    key: &'static Key,
-    check: fn(&str) -> Result<(), Complaint>,
-) -> Option<Option<String>> {
-    match decoder.text(fields, key) {
-        Some(text) => good(decoder, text, check).map(Some),
-        None if fields.has(key) => None,
-        None => Some(None),
-    }
-}
-
-/// A list whose entries must satisfy a rule of this source.
-fn checked(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    key: &'static Key,
-    check: fn(&str) -> Result<(), Complaint>,
-) -> Option<Vec<String>> {
-    let entries = decoder.list(fields, key)?;
-    // Check every entry before unwrapping any, so that all problems are found.
-    let entries: Vec<_> = entries.into_iter().map(|entry| good(decoder, entry, check)).collect();
-    entries.into_iter().collect()
-}
-
-fn good(
-    decoder: &mut Decoder<'_, '_>,
-    text: Placed<String>,
-    check: fn(&str) -> Result<(), Complaint>,
-) -> Option<String> {
-    match check(&text.value) {
-        Ok(()) => Some(text.value),
-        Err(complaint) => {
-            decoder.problems.add(text.place, text.path, complaint);
-            None
-        }
-    }
-}
-
-fn check_external_id(text: &str) -> Result<(), Complaint> {
-    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"+=,.@:/_-".contains(&byte);
-    if (2..=1224).contains(&text.len()) && text.bytes().all(good) {
-        return Ok(());
-    }
-    Err(Complaint::new(format!("{} is not a valid external id", quote(text)))
-        .help("it has 2 to 1224 letters, digits and `+=,.@:/_-`"))
 }

@@ -5,9 +5,8 @@ use super::keys::{
     ACCOUNTS, EXCLUDED_ACCOUNTS, ORGANIZATION, ORGANIZATION_EXTERNAL_ID, ROLE_NAME,
 };
 use super::regions::listed_region;
-use super::{
-    AccountConfig, AccountScope, AssumedRole, OrganizationSettings, check_external_id, checked, good, optional,
-};
+use super::checks::{check_external_id, checked, good, optional};
+use super::model::{AccountConfig, AccountScope, AssumedRole, OrganizationSettings};
 use crate::source::aws::host::endpoint::Region;
 use crate::source::aws::names;
 use evidence_settings::decode::{Decoder, Fields};

@@ -3,7 +3,8 @@
 use super::keys::{
     ACCOUNTS, CREDENTIALS_COMMAND, EXTERNAL_ID, ROLE_ARN, SECTION, SESSION_DURATION,
 };
-use super::{AssumedRole, Mode, check_external_id, good};
+use super::checks::{check_external_id, good};
+use super::model::{AssumedRole, Mode};
 use crate::source::aws::names;
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::problem::Complaint;

@@ -17,7 +17,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use super::endpoint::ServiceEndpoint;
 use crate::credential::{Expected, trimmed};
-use evidence_http::{Method, Request};
+use evidence_http::Request;
 
 /// The headers that the signature covers, in addition to `host` and those that the signer adds. `User-Agent` and
 /// headers that the client adds later are excluded, because intermediaries may change them.
@@ -140,11 +140,7 @@ impl Credentials {
             .filter_map(|name| Some((name, request.headers.get(name)?.to_str().ok()?)))
             .collect();
         let body = SignableBody::Bytes(&request.body);
-        let method = match request.method {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-        };
+        let method = request.method.name();
         let signable = SignableRequest::new(method, request.url.as_str(), headers.into_iter(), body)
             .map_err(|_| "the request cannot be signed: its address cannot be read".to_string())?;
         let output = aws_sigv4::http_request::sign(signable, &params)

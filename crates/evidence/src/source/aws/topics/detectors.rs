@@ -108,8 +108,7 @@ async fn read(account: &Account, region: &Region) -> ReadResult<Detectors> {
     let mut detectors = Vec::new();
     let mut token = String::new();
     for _ in 0..MAXIMUM_PAGES {
-        let mut query = vec![("maxResults", "50".to_string())];
-        query.extend((!token.is_empty()).then(|| ("nextToken", token.clone())));
+        let query: Vec<_> = (!token.is_empty()).then(|| ("nextToken", token.clone())).into_iter().collect();
         let answer = host.ask_at(&LIST_DETECTORS, &["detector"], &query, about).await;
         let (page, mut meta) = refusal::of(&LIST_DETECTORS, Some(region), answer)?;
         for id in page.ids {
