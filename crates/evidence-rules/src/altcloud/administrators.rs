@@ -203,16 +203,19 @@ impl<'a> Holders<'a> {
         let untold_state = known.any(|user| !user.is_active() && !user.is_inactive());
         let known_supers =
             self.supers.iter().filter(|id| self.all.get(*id).is_some_and(Option::is_some)).count();
-        let reason = if self.untold || untold_state || (self.supers.is_empty() && self.super_groups.is_empty()) {
-            &reason::NO_EVIDENCE
-        } else if strangers > 0 && (!whole_customer || (known_supers < FEWEST && self.super_groups.is_empty())) {
-            // An account outside the customer is neither one of its suspended users nor a second administrator.
-            &ASSIGNEE_NOT_READ
-        } else if !self.groups.is_empty() {
-            &GROUP_MEMBERS_NOT_READ
-        } else {
-            return None;
-        };
+        let reason =
+            if self.untold || untold_state || (self.supers.is_empty() && self.super_groups.is_empty()) {
+                &reason::NO_EVIDENCE
+            } else if strangers > 0
+                && (!whole_customer || (known_supers < FEWEST && self.super_groups.is_empty()))
+            {
+                // An account outside the customer is neither one of its suspended users nor a second administrator.
+                &ASSIGNEE_NOT_READ
+            } else if !self.groups.is_empty() {
+                &GROUP_MEMBERS_NOT_READ
+            } else {
+                return None;
+            };
         Some(Verdict::unknown(reason, actual))
     }
 

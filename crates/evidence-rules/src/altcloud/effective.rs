@@ -211,7 +211,8 @@ impl<'a> Found<'a> {
 /// Passes if 2 to 4 active users have the role.
 pub fn judge(EffectiveFacts { record, gap }: &EffectiveFacts) -> Verdict {
     let open = |actual: &str| {
-        let (reason, words) = gap.as_ref().map_or((&reason::NO_EVIDENCE, ""), |(reason, words)| (*reason, words));
+        let (reason, words) =
+            gap.as_ref().map_or((&reason::NO_EVIDENCE, ""), |(reason, words)| (*reason, words));
         let parts: Vec<&str> = [actual, words].into_iter().filter(|part| !part.is_empty()).collect();
         Verdict::unknown(reason, parts.join("; "))
     };

@@ -1,7 +1,7 @@
 //! The guests of the directory: a list, and no verdict.
 
-use super::reason::INFORMATION;
 use super::inactive_users::Activity;
+use super::reason::INFORMATION;
 use super::words::{counted, named};
 use crate::field::Field;
 use crate::rule::{Judge, Rule, Verdict};
@@ -28,7 +28,9 @@ pub static JUDGE: Judge<Activity> = Judge { rule: &GUESTS, judge: |activity, _| 
 
 /// Lists the guests. Never passes or fails.
 pub fn judge(activity: &Activity) -> Verdict {
-    let is = |value: Option<bool>| activity.users.iter().filter(move |user| user.is_guest_user.value().copied() == value);
+    let is = |value: Option<bool>| {
+        activity.users.iter().filter(move |user| user.is_guest_user.value().copied() == value)
+    };
     let guests: Vec<&Field<String>> = is(Some(true)).map(|user| &user.primary_email).collect();
     let mut text = counted(guests.len(), "guest", "guests");
     if !guests.is_empty() {
@@ -39,7 +41,9 @@ pub fn judge(activity: &Activity) -> Verdict {
         text.push_str(&format!("; of {} not reported", counted(hidden, "user", "users")));
     }
     match &activity.gap {
-        Some((reason, words)) => Verdict::unknown(reason, format!("{text}; not all users were read: {words}")),
+        Some((reason, words)) => {
+            Verdict::unknown(reason, format!("{text}; not all users were read: {words}"))
+        }
         None => Verdict::not_applicable(&INFORMATION, text),
     }
 }

@@ -1,7 +1,7 @@
 //! Account changes are logged.
 
-use super::words::counted;
 use super::reason::INFORMATION;
+use super::words::counted;
 use crate::altcloud::record::UserLifecycle;
 use crate::rule::{Judge, Rule, Verdict};
 

@@ -31,7 +31,14 @@ use crate::source_rules::SourceRules;
 pub static RULES: SourceRules = SourceRules {
     source: "altcloud",
     kinds: artifact::ALL,
-    rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG, &INACTIVE_USERS, &GUESTS, &ADMINISTRATORS_BY_GROUP],
+    rules: &[
+        &TWO_STEP_VERIFICATION,
+        &ADMINISTRATORS,
+        &USER_LIFECYCLE_LOG,
+        &INACTIVE_USERS,
+        &GUESTS,
+        &ADMINISTRATORS_BY_GROUP,
+    ],
     reasons: reason::ALL,
 };
 
@@ -75,5 +82,6 @@ pub mod artifact {
         ArtifactKind { name: "administrators_effective", rules: &[&super::ADMINISTRATORS_BY_GROUP] };
 
     /// Every kind.
-    pub static ALL: &[&ArtifactKind] = &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE, &USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE];
+    pub static ALL: &[&ArtifactKind] =
+        &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE, &USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE];
 }

@@ -98,7 +98,8 @@ mod tests {
             // A replica has a storage of its own.
             let replica = DbInstance { source_instance: Field::Value("main".to_string()), ..instance };
             assert_eq!(judged(vec![replica], Vec::new()), (status, reason));
-            let cluster = DbCluster { storage_encrypted: encrypted, name: "c".to_string(), ..DbCluster::default() };
+            let cluster =
+                DbCluster { storage_encrypted: encrypted, name: "c".to_string(), ..DbCluster::default() };
             assert_eq!(judged(Vec::new(), vec![cluster.clone()]), (status, reason), "{cluster:?}");
             // prowler#5434: a member follows its cluster, whatever it shows itself.
             for (own, _, _) in states() {

@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn the_whole_domain() {
         let judged = |instances: Vec<DbInstance>, clusters: Vec<DbCluster>| {
-            let verdict = judge(&Regions(vec![("eu-west-1".to_string(), Ok(Databases { instances, clusters }))]));
+            let verdict =
+                judge(&Regions(vec![("eu-west-1".to_string(), Ok(Databases { instances, clusters }))]));
             (verdict.status, verdict.reason.code)
         };
         for (public, status, reason) in [

@@ -187,7 +187,8 @@ pub mod part {
 }
 
 /// The judgement.
-pub static JUDGE: Judge<PublicAccess> = Judge { rule: &STORAGE_NOT_PUBLIC, judge: |access, _| Some(judge(access)) };
+pub static JUDGE: Judge<PublicAccess> =
+    Judge { rule: &STORAGE_NOT_PUBLIC, judge: |access, _| Some(judge(access)) };
 
 static WORDS: Words = Words {
     fails: &STORAGE_PUBLIC,
@@ -219,12 +220,7 @@ fn unless(open: Known, closed: Known) -> Known {
 
 /// Why a part was not read.
 fn why(not_read: &[PartNotRead], part: &str) -> &'static Reason {
-    let known = [
-        &reason::PERMISSION_DENIED,
-        &reason::NOT_FOUND,
-        &reason::HOST_ERROR,
-        &REGION_NOT_ENABLED,
-    ];
+    let known = [&reason::PERMISSION_DENIED, &reason::NOT_FOUND, &reason::HOST_ERROR, &REGION_NOT_ENABLED];
     let entry = not_read.iter().find(|entry| entry.part == part);
     let of = |entry: &PartNotRead| known.into_iter().find(|reason| reason.code == entry.reason);
     entry.and_then(of).unwrap_or(&reason::NO_EVIDENCE)
@@ -251,7 +247,10 @@ pub fn judge(access: &PublicAccess) -> Verdict {
     }
     let Some(buckets) = access.buckets.value() else {
         let reason = why(&access.not_read, part::BUCKETS);
-        return Verdict::unknown(reason, "the account does not block all public access, and its buckets are not known");
+        return Verdict::unknown(
+            reason,
+            "the account does not block all public access, and its buckets are not known",
+        );
     };
     let mut all = Several::default();
     for bucket in buckets {
@@ -283,7 +282,10 @@ fn is_public(access: &PublicAccess, bucket: &Bucket) -> Known {
         Field::Absent => Err(why(&bucket.not_read, part::GRANTS)),
     };
     either(
-        unless(by_policy, closed(|block| &block.restrict_public_buckets, &RESTRICT_PUBLIC_BUCKETS_NOT_VISIBLE)),
+        unless(
+            by_policy,
+            closed(|block| &block.restrict_public_buckets, &RESTRICT_PUBLIC_BUCKETS_NOT_VISIBLE),
+        ),
         unless(by_list, closed(|block| &block.ignore_public_acls, &IGNORE_PUBLIC_ACLS_NOT_VISIBLE)),
     )
 }

@@ -75,7 +75,8 @@ static WORDS: Words = Words {
 /// Passes if every region has a detector that is enabled.
 pub fn judge(regions: &Regions<Detectors>) -> Verdict {
     regions.judge(&WORDS, |all, region, Detectors { detectors }| {
-        let is = |word: &str| detectors.iter().any(|one| one.status.value().is_some_and(|status| status == word));
+        let is =
+            |word: &str| detectors.iter().any(|one| one.status.value().is_some_and(|status| status == word));
         let disabled = |one: &Detector| one.status.value().is_some_and(|status| status == "DISABLED");
         let one = if is("ENABLED") {
             One::Good
@@ -134,7 +135,11 @@ mod tests {
             };
             assert_eq!(judged(vec![one.clone()]), (status(*first), *reason), "{one:?}");
             for (other, second, _) in &states {
-                assert_eq!(judged(vec![one.clone(), other.clone()]).0, status(*first.max(second)), "{one:?} {other:?}");
+                assert_eq!(
+                    judged(vec![one.clone(), other.clone()]).0,
+                    status(*first.max(second)),
+                    "{one:?} {other:?}"
+                );
             }
         }
     }

@@ -8,7 +8,9 @@ use crate::age::read_judged_at;
 use crate::altcloud::artifact::{ADMINISTRATORS_EFFECTIVE, USER_ACTIVITY};
 use crate::altcloud::effective::EffectiveFacts;
 use crate::altcloud::inactive_users::Activity;
-use crate::altcloud::{ListingJudge, OF_ADMIN_ROLES, OF_EFFECTIVE, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS};
+use crate::altcloud::{
+    ListingJudge, OF_ADMIN_ROLES, OF_EFFECTIVE, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS,
+};
 use crate::inspection::{Judgement, Shown};
 use crate::rule::{Reason, Settings};
 

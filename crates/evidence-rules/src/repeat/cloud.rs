@@ -6,8 +6,8 @@ use super::facts::Artifact;
 use super::group::{Judged, Row};
 use crate::age::read_judged_at;
 use crate::cloud::artifact::{
-    AUDIT_TRAILS, DATABASES, DETECTORS, DISK_ENCRYPTION, EVENT_SELECTORS, OPEN_PORTS, PASSWORD_POLICY, REGIONAL,
-    TRAIL_STATUS,
+    AUDIT_TRAILS, DATABASES, DETECTORS, DISK_ENCRYPTION, EVENT_SELECTORS, OPEN_PORTS, PASSWORD_POLICY,
+    REGIONAL, TRAIL_STATUS,
 };
 use crate::cloud::credentials::Credentials;
 use crate::cloud::password::{KnownPolicy, PasswordFacts};
@@ -16,8 +16,8 @@ use crate::cloud::regional::Regions;
 use crate::cloud::trail::integrity::Integrity;
 use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use crate::cloud::{
-    OF_CREDENTIALS, OF_DATABASES, OF_DETECTORS, OF_DISK_ENCRYPTION, OF_LOG_GROUPS, OF_OPEN_PORTS, OF_PASSWORDS,
-    OF_PUBLIC_ACCESS, OF_ROOT_ACCOUNT, OF_TRAILS,
+    OF_CREDENTIALS, OF_DATABASES, OF_DETECTORS, OF_DISK_ENCRYPTION, OF_LOG_GROUPS, OF_OPEN_PORTS,
+    OF_PASSWORDS, OF_PUBLIC_ACCESS, OF_ROOT_ACCOUNT, OF_TRAILS,
 };
 use crate::inspection::{Judgement, Shown};
 use crate::rule::{self, Judge, Reason, Settings, reason};

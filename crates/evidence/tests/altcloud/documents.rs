@@ -23,7 +23,8 @@ fn every_call_is_in_the_table() {
         .iter()
         .filter(|request| request.method == "GET")
         .map(|request| {
-            let path = request.path_and_query.replace("my_customer", "{customer}").replace("group-root", "{group}");
+            let path =
+                request.path_and_query.replace("my_customer", "{customer}").replace("group-root", "{group}");
             let (path, query) = path.split_once('?').unwrap();
             let query: Vec<String> = query
                 .split('&')

@@ -77,9 +77,8 @@ fn super_administrators_through_groups() {
     // Those who have the role twice count once, and those who are suspended do not.
     is(with(&["root@acme.example", crate::ADMIN]), "pass ok");
     is(with(&["gone@acme.example"]), "pass ok");
-    let one = with(&["gone@acme.example"]).person(
-        Person::new("root@acme.example", "Ruth", "Root").super_admin(true).suspended(true),
-    );
+    let one = with(&["gone@acme.example"])
+        .person(Person::new("root@acme.example", "Ruth", "Root").super_admin(true).suspended(true));
     is(one, "fail super_administrators_too_few");
 }
 
@@ -89,14 +88,16 @@ fn groups_that_are_not_shown() {
     // The group does not exist, as far as the administrator sees.
     let collected = is(with(workspace()), "not_verifiable group_not_expanded");
     assert!(collected.errors.iter().any(|text| text.contains("group-root")), "{:?}", collected.errors);
-    let hidden = with(workspace()).group("group-root", ["mia@acme.example"]).deny("/admin/directory/v1/groups/*");
+    let hidden =
+        with(workspace()).group("group-root", ["mia@acme.example"]).deny("/admin/directory/v1/groups/*");
     is(hidden, "not_verifiable group_not_expanded");
     // The scope is not delegated: only this rule is open, and only if there is such a group.
     let limited = || workspace().service_account(ServiceAccount::new(ACCOUNT).delegated(SCOPES));
     let collected = is(limited(), "pass ok");
     assert_eq!(of(&collected, "administrators"), ["pass ok"]);
     assert!(collected.warnings.contains(&"scope_not_delegated".to_string()), "{:?}", collected.warnings);
-    let collected = is(with(limited()).group("group-root", ["mia@acme.example"]), "not_verifiable group_not_expanded");
+    let collected =
+        is(with(limited()).group("group-root", ["mia@acme.example"]), "not_verifiable group_not_expanded");
     assert_eq!(of(&collected, "inactive-users"), ["pass ok"]);
 }
 

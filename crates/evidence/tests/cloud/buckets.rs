@@ -73,7 +73,11 @@ fn buckets_by_their_own_settings() {
     judged(account().bucket(open("list").grant("AllUsers").block(Some(lists_only))), Pass, "ok");
     judged(account().bucket(open("policy").policy(true).block(Some(lists_only))), Fail, "storage_public");
     judged(account().account_block(lists_only).bucket(open("list").grant("AllUsers")), Pass, "ok");
-    judged(account().account_block(AccessBlock::NONE).bucket(open("policy").policy(true)), Fail, "storage_public");
+    judged(
+        account().account_block(AccessBlock::NONE).bucket(open("policy").policy(true)),
+        Fail,
+        "storage_public",
+    );
     let cloud = account().bucket(Bucket::new("closed", HOME)).bucket(open("policy").policy(true));
     let collected = judged(cloud, Fail, "storage_public");
     assert_eq!(
@@ -122,7 +126,10 @@ fn buckets_elsewhere() {
         let collected = collect_from(&server.url(), &setup, false).unwrap();
         is(&collected, RULE, Fail, "storage_public");
         let buckets = &collected.artifacts["public_access.json"]["Buckets"];
-        assert_eq!((&buckets[0]["BucketRegion"], &buckets[1]["BucketRegion"]), (&json!("ap-south-1"), &json!(home)));
+        assert_eq!(
+            (&buckets[0]["BucketRegion"], &buckets[1]["BucketRegion"]),
+            (&json!("ap-south-1"), &json!(home))
+        );
     }
 }
 
@@ -147,7 +154,8 @@ fn refusals() {
     judged(allowed(&[block]), NotApplicable, "nothing_in_scope");
     judged(allowed(&["s3:ListAllMyBuckets"]).bucket(public()), NotVerifiable, "permission_denied");
     judged(allowed(&["s3:ListAllMyBuckets"]).account_block(AccessBlock::ALL), Pass, "ok");
-    let collected = judged(allowed(&[block, "s3:ListAllMyBuckets"]).bucket(public()), NotVerifiable, "permission_denied");
+    let collected =
+        judged(allowed(&[block, "s3:ListAllMyBuckets"]).bucket(public()), NotVerifiable, "permission_denied");
     assert!(!collected.artifacts.contains_key("public_access.json"));
     // A setting of a bucket is refused: open, unless another bucket is public.
     for missing in ["s3:GetBucketPublicAccessBlock", "s3:GetBucketPolicyStatus", "s3:GetBucketAcl"] {
@@ -159,7 +167,8 @@ fn refusals() {
         judged(cloud().account_block(AccessBlock([false, true, false, true])), Pass, "ok");
     }
     let denied = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
-    let fault = Fault::on("s3:GetBucketPolicyStatus").kind(FaultKind::Status(403, Body::Text(denied.to_string())));
+    let fault =
+        Fault::on("s3:GetBucketPolicyStatus").kind(FaultKind::Status(403, Body::Text(denied.to_string())));
     let cloud = account().bucket(open("hidden")).bucket(open("list").grant("AllUsers")).fault(fault);
     judged(cloud, Fail, "storage_public");
 }
@@ -171,7 +180,8 @@ fn odd_answers() {
         let fault = Fault::on(action).kind(FaultKind::Status(status, Body::Text(body.to_string())));
         account().bucket(open("bucket")).fault(fault)
     };
-    let gone = "<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message></Error>";
+    let gone =
+        "<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message></Error>";
     judged(answer("s3:GetBucketPublicAccessBlock", 404, gone), NotVerifiable, "not_found");
     for (action, body) in [
         ("s3:GetAccountPublicAccessBlock", "<PublicAccess/>"),
@@ -180,18 +190,27 @@ fn odd_answers() {
             "s3:ListAllMyBuckets",
             "<ListAllMyBucketsResult><Buckets><Bucket><Name>../x</Name></Bucket></Buckets></ListAllMyBucketsResult>",
         ),
-        ("s3:GetBucketPublicAccessBlock", "<PublicAccessBlockConfiguration><IgnorePublicAcls>1</IgnorePublicAcls></PublicAccessBlockConfiguration>"),
+        (
+            "s3:GetBucketPublicAccessBlock",
+            "<PublicAccessBlockConfiguration><IgnorePublicAcls>1</IgnorePublicAcls></PublicAccessBlockConfiguration>",
+        ),
         ("s3:GetBucketAcl", "<AccessControlPolicy/>"),
     ] {
         let policy = || answer(action, 200, body).bucket(open("other").policy(false));
         match action {
             // Nothing looks public, whatever the account blocks.
-            "s3:GetAccountPublicAccessBlock" | "s3:GetBucketPublicAccessBlock" => judged(policy(), Pass, "ok"),
+            "s3:GetAccountPublicAccessBlock" | "s3:GetBucketPublicAccessBlock" => {
+                judged(policy(), Pass, "ok")
+            }
             _ => judged(policy(), NotVerifiable, "host_error"),
         };
     }
     // ministack: an empty status of a bucket without a policy. The real provider says that there is no policy.
-    judged(answer("s3:GetBucketPolicyStatus", 200, "<PolicyStatus/>"), NotVerifiable, "is_public_not_visible");
+    judged(
+        answer("s3:GetBucketPolicyStatus", 200, "<PolicyStatus/>"),
+        NotVerifiable,
+        "is_public_not_visible",
+    );
     let capital = "<PolicyStatus><IsPublic>TRUE</IsPublic></PolicyStatus>";
     judged(answer("s3:GetBucketPolicyStatus", 200, capital), Fail, "storage_public");
 }

@@ -199,7 +199,8 @@ fn detectors_of_threats() {
     judged(account().no_detectors(HOME).no_detectors(AWAY), rule, NotApplicable, "nothing_in_scope");
     // prowler#2656: a region that is refused is not dropped.
     for missing in ["guardduty:ListDetectors", "guardduty:GetDetector"] {
-        let collected = judged(without(both(account(), "ENABLED"), missing), rule, NotVerifiable, "permission_denied");
+        let collected =
+            judged(without(both(account(), "ENABLED"), missing), rule, NotVerifiable, "permission_denied");
         assert!(collected.warned().contains(&"permission_denied"), "{:?}", collected.warnings);
     }
 }
@@ -216,12 +217,20 @@ fn what_the_answers_have_and_no_rule_needs() {
     let server = cloud.serve().unwrap();
     let setup = Setup { head: EVERY_RULE, ..Setup::new(TWO_REGIONS) };
     let done = crate::whole::run(&server, &setup, &["--verbose"]);
-    assert!(!done.bundle.contains("planted-7f3c") && !done.printed.contains("planted-7f3c"), "{}", done.printed);
+    assert!(
+        !done.bundle.contains("planted-7f3c") && !done.printed.contains("planted-7f3c"),
+        "{}",
+        done.printed
+    );
     for name in ["open_ports_", "databases_", "detectors_"] {
         assert!(done.bundle.contains(&format!("{name}eu-central-1.json")), "{name}");
     }
     assert!(done.bundle.contains("sources/cloud/public_access.json"));
-    for text in ["POST ec2:DescribeSecurityGroups", "GET guardduty:GetDetector eu-central-1", "GET s3:GetBucketAcl acme-data"] {
+    for text in [
+        "POST ec2:DescribeSecurityGroups",
+        "GET guardduty:GetDetector eu-central-1",
+        "GET s3:GetBucketAcl acme-data",
+    ] {
         assert!(done.printed.contains(text), "{text}: {}", done.printed);
     }
     let collected = collect(&server);

@@ -101,7 +101,8 @@ fn collect_cloud_for(controls: &str, url: &str, timeout: &str) -> Result<Ran, Co
 fn workspace() -> Workspace {
     Workspace::new("C01acme99", ["acme.example"])
         .service_account(
-            ServiceAccount::new("evidence@acme-evidence.iam.gserviceaccount.com").delegated(SCOPES.into_iter().chain(MORE_SCOPES)),
+            ServiceAccount::new("evidence@acme-evidence.iam.gserviceaccount.com")
+                .delegated(SCOPES.into_iter().chain(MORE_SCOPES)),
         )
         .person(Person::new(ADMIN, "Ada", "Auditor").super_admin(true))
         .person(Person::new("root@acme.example", "Ruth", "Root").super_admin(true))

@@ -6,8 +6,8 @@ use super::refusal::Refusal;
 use super::session::Sessions;
 use super::wire::{Ask, Service};
 use super::{
-    Cloud, audit_endpoints, buckets_endpoints, logs_endpoints, metadata, organization_endpoints, resources_endpoints,
-    users_endpoints,
+    Cloud, audit_endpoints, buckets_endpoints, logs_endpoints, metadata, organization_endpoints,
+    resources_endpoints, users_endpoints,
 };
 use crate::clock::{Clock, http_date};
 use crate::server::{Action, Answer, Backend, Call, Held, Identity, Settings, State, uuid};

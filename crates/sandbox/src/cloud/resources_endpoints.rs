@@ -30,11 +30,7 @@ fn page<'a, T>(
 }
 
 /// `DescribeSecurityGroups`, with everything that the real answer has.
-pub(super) fn security_groups(
-    cloud: &Cloud,
-    ask: &Ask,
-    request_id: &str,
-) -> Result<String, Refusal> {
+pub(super) fn security_groups(cloud: &Cloud, ask: &Ask, request_id: &str) -> Result<String, Refusal> {
     let (groups, next) = page(cloud, ask, &of(cloud, &ask.region).groups, ("NextToken", "MaxResults"))?;
     let mut xml = Xml::default();
     xml.root("DescribeSecurityGroupsResponse", Service::Ec2);
@@ -158,7 +154,8 @@ pub(super) fn detectors(cloud: &Cloud, ask: &Ask) -> Result<String, Refusal> {
         })
         .to_string()),
         _ => {
-            let message = "The request is rejected because the input detectorId is not owned by the current account.";
+            let message =
+                "The request is rejected because the input detectorId is not owned by the current account.";
             Err(Refusal::own(400, "BadRequestException", message))
         }
     }

@@ -121,8 +121,10 @@ impl Ask {
         };
         let parameters = crate::form::decode(&text);
         let version = parameters.get("Version").map(String::as_str).unwrap_or_default();
-        let service =
-            Service::ALL.into_iter().filter(|service| !service.rest()).find(|service| !service.json() && service.version() == version);
+        let service = Service::ALL
+            .into_iter()
+            .filter(|service| !service.rest())
+            .find(|service| !service.json() && service.version() == version);
         let service = service.or(scope).unwrap_or(Service::Sts);
         let operation = parameters.get("Action").cloned().unwrap_or_default();
         Self { service, operation, region, resource: String::new(), parameters }
@@ -188,7 +190,8 @@ impl Xml {
         let version = service.version();
         let host = service.name();
         // The namespace of this one is older than the others.
-        let scheme = if matches!(service, Service::Ec2 | Service::Rds | Service::S3) { "http" } else { "https" };
+        let scheme =
+            if matches!(service, Service::Ec2 | Service::Rds | Service::S3) { "http" } else { "https" };
         self.out.push_str(&format!("<{name} xmlns=\"{scheme}://{host}.amazonaws.com/doc/{version}/\">\n"));
         self.depth += 1;
     }

@@ -86,8 +86,14 @@ pub fn demo_account() -> Cloud {
         .password_policy(PasswordPolicy::new(12).max_age_days(365).reuse_prevention(5))
         .encrypts_disks("eu-west-1")
         .security_group("eu-west-1", SecurityGroup::new("sg-0a11").open("tcp", (443, 443), &["0.0.0.0/0"]))
-        .security_group("eu-west-1", SecurityGroup::new("sg-0b22").open("tcp", (22, 22), &["198.51.100.0/24"]))
-        .security_group("us-east-1", SecurityGroup::new("sg-0c33").open("tcp", (22, 22), &["0.0.0.0/0", "::/0"]))
+        .security_group(
+            "eu-west-1",
+            SecurityGroup::new("sg-0b22").open("tcp", (22, 22), &["198.51.100.0/24"]),
+        )
+        .security_group(
+            "us-east-1",
+            SecurityGroup::new("sg-0c33").open("tcp", (22, 22), &["0.0.0.0/0", "::/0"]),
+        )
         .bucket(Bucket::new("acme-audit-logs-123456789012", "eu-west-1"))
         .bucket(Bucket::new("acme-website-assets", "us-east-1").block(None).policy(true))
         .database("eu-west-1", Database::cluster("orders"))

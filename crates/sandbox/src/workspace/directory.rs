@@ -138,7 +138,8 @@ pub(super) fn members(workspace: &Workspace, group: &str, query: &Query) -> Resu
     let Some(members) = workspace.groups.get(group) else {
         return Err(Refusal::group_not_found());
     };
-    let (rows, next) = Page::of(query, format!("members {group}"), (200, 200), workspace.page_size)?.cut(members);
+    let (rows, next) =
+        Page::of(query, format!("members {group}"), (200, 200), workspace.page_size)?.cut(members);
     let row = |member: &String| {
         let person = workspace.find_person(member);
         let is_group = workspace.groups.contains_key(member) || member.starts_with("group-");

@@ -80,7 +80,11 @@ impl Workspace {
     }
 
     /// Adds a group with these members: addresses of people, ids of groups, or anyone from outside.
-    pub fn group<S: Into<String>>(mut self, id: impl Into<String>, members: impl IntoIterator<Item = S>) -> Self {
+    pub fn group<S: Into<String>>(
+        mut self,
+        id: impl Into<String>,
+        members: impl IntoIterator<Item = S>,
+    ) -> Self {
         self.groups.insert(id.into(), members.into_iter().map(Into::into).collect());
         self
     }

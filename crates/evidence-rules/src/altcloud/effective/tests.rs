@@ -32,7 +32,11 @@ fn assigned(id: &str, kind: &str, user: Option<Administrator>) -> AssignmentReco
 }
 
 /// A customer with these direct super administrators, and these groups with the role.
-fn record(direct: Vec<Administrator>, with_role: &[&str], groups: Vec<GroupRecord>) -> EffectiveAdministrators {
+fn record(
+    direct: Vec<Administrator>,
+    with_role: &[&str],
+    groups: Vec<GroupRecord>,
+) -> EffectiveAdministrators {
     let of_users = direct.iter().map(|user| assigned(user.id.value().unwrap(), "user", Some(user.clone())));
     let of_groups = with_role.iter().map(|group| assigned(group, "group", None));
     let role = Role { role_id: text("1"), is_super_admin_role: Field::Value(true), ..Role::default() };
@@ -70,7 +74,10 @@ fn judged(record: &EffectiveAdministrators) -> (Status, &'static str) {
     with_gap(record, None)
 }
 
-fn with_gap(record: &EffectiveAdministrators, gap: Option<(&'static Reason, String)>) -> (Status, &'static str) {
+fn with_gap(
+    record: &EffectiveAdministrators,
+    gap: Option<(&'static Reason, String)>,
+) -> (Status, &'static str) {
     let verdict = judge(&EffectiveFacts { record: Some(record.clone()), gap });
     (verdict.status, verdict.reason.code)
 }

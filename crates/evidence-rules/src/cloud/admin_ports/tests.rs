@@ -16,7 +16,9 @@ impl IpPermission {
         for network in networks {
             let text = Field::Value((*network).to_string());
             match network {
-                list if list.starts_with("pl-") => self.prefix_list_ids.push(PrefixListId { prefix_list_id: text }),
+                list if list.starts_with("pl-") => {
+                    self.prefix_list_ids.push(PrefixListId { prefix_list_id: text })
+                }
                 net if net.contains(':') => self.ipv6_ranges.push(Ipv6Range { cidr_ipv6: text }),
                 _ => self.ip_ranges.push(IpRange { cidr_ip: text }),
             }
@@ -97,7 +99,11 @@ fn what_others_pass() {
         (vec![ssh().from(&["pl-1"])], Status::NotVerifiable, "prefix_list_unread"),
         (vec![ssh().from(&["pl-1"]), ssh().from(WORLD)], Status::Fail, "admin_ports_open"),
         (vec![permission("tcp", Some((443, 443))).from(&["pl-1"])], Status::Pass, "ok"),
-        (vec![permission("-1", None).from(&["pl-1", "10.0.0.0/8"])], Status::NotVerifiable, "prefix_list_unread"),
+        (
+            vec![permission("-1", None).from(&["pl-1", "10.0.0.0/8"])],
+            Status::NotVerifiable,
+            "prefix_list_unread",
+        ),
         // From another group, no network.
         (vec![permission("-1", None)], Status::Pass, "ok"),
         (vec![ssh().from(&["10.0.0.0/8", "fd00::/8"])], Status::Pass, "ok"),

@@ -39,7 +39,8 @@ fn the_whole_domain() {
         (Field::Absent, 1),
         (Field::Value(PolicyStatus { is_public: Field::Value(true) }), 2),
     ];
-    let grant = |group: &str| Field::Value(vec![PublicGrant { group: group.to_string(), ..PublicGrant::default() }]);
+    let grant =
+        |group: &str| Field::Value(vec![PublicGrant { group: group.to_string(), ..PublicGrant::default() }]);
     let lists = [
         (Field::Value(Vec::new()), 0),
         (grant("http://acs.amazonaws.com/groups/s3/LogDelivery"), 0),
@@ -69,7 +70,8 @@ fn the_whole_domain() {
                     };
                     let buckets = Field::Value(vec![bucket]);
                     let access = PublicAccess { account: account.clone(), buckets, not_read: Vec::new() };
-                    let (ignore, restrict) = (list_of_account.min(list_of_own), policy_of_account.min(policy_of_own));
+                    let (ignore, restrict) =
+                        (list_of_account.min(list_of_own), policy_of_account.min(policy_of_own));
                     let expected = match worst(*by_policy, *restrict, *by_list, *ignore) {
                         0 => Status::Pass,
                         1 => Status::NotVerifiable,
@@ -106,10 +108,8 @@ fn what_was_not_read_has_its_reason() {
         let access = PublicAccess { account, not_read: refused(part::BUCKETS), ..PublicAccess::default() };
         assert_eq!(judged(&access), (Status::NotVerifiable, "permission_denied"), "{access:?}");
     }
-    let closed = Bucket {
-        block: Field::Value(block(Field::Value(true), Field::Value(true))),
-        ..Bucket::default()
-    };
+    let closed =
+        Bucket { block: Field::Value(block(Field::Value(true), Field::Value(true))), ..Bucket::default() };
     let public = || Bucket {
         name: "open".to_string(),
         block: Field::Null,
@@ -128,7 +128,8 @@ fn what_was_not_read_has_its_reason() {
     assert_eq!(judged(&with(Vec::new())), (Status::NotApplicable, "nothing_in_scope"));
     // A bucket is refused, and another is public.
     let hidden = Bucket { not_read: refused(part::BLOCK), policy: Field::Absent, ..public() };
-    let account = |buckets| PublicAccess { account: Field::Null, buckets: Field::Value(buckets), not_read: Vec::new() };
+    let account =
+        |buckets| PublicAccess { account: Field::Null, buckets: Field::Value(buckets), not_read: Vec::new() };
     assert_eq!(judged(&account(vec![hidden.clone(), closed.clone()])).0, Status::NotVerifiable);
     assert_eq!(judged(&account(vec![hidden, public()])), (Status::Fail, "storage_public"));
     assert_eq!(judged(&account(vec![closed])), (Status::Pass, "ok"));

@@ -1,12 +1,12 @@
 //! The accounts to read: a list, or all those of the organization.
 
+use super::checks::{check_external_id, checked, good, optional};
 use super::keys::{
     ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS, ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS,
     ACCOUNTS, EXCLUDED_ACCOUNTS, ORGANIZATION, ORGANIZATION_EXTERNAL_ID, ROLE_NAME,
 };
-use super::regions::listed_region;
-use super::checks::{check_external_id, checked, good, optional};
 use super::model::{AccountConfig, AccountScope, AssumedRole, OrganizationSettings};
+use super::regions::listed_region;
 use crate::source::aws::host::endpoint::Region;
 use crate::source::aws::names;
 use evidence_settings::decode::{Decoder, Fields};

@@ -83,7 +83,12 @@ pub(in crate::source::aws) struct OrganizationSettings {
 
 impl OrganizationSettings {
     /// The account with this number, in the partition of a region, read as the source says.
-    pub(in crate::source::aws) fn account(&self, number: &str, home: &Region, scope: &AccountScope) -> AccountConfig {
+    pub(in crate::source::aws) fn account(
+        &self,
+        number: &str,
+        home: &Region,
+        scope: &AccountScope,
+    ) -> AccountConfig {
         let partition = match home.partition() {
             Some(Partition::China) => "aws-cn",
             Some(Partition::Government) => "aws-us-gov",

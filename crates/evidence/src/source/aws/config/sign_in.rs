@@ -1,9 +1,7 @@
 //! Where the credentials come from, and the role that they take on.
 
-use super::keys::{
-    ACCOUNTS, CREDENTIALS_COMMAND, EXTERNAL_ID, ROLE_ARN, SECTION, SESSION_DURATION,
-};
 use super::checks::{check_external_id, good};
+use super::keys::{ACCOUNTS, CREDENTIALS_COMMAND, EXTERNAL_ID, ROLE_ARN, SECTION, SESSION_DURATION};
 use super::model::{AssumedRole, Mode};
 use crate::source::aws::names;
 use evidence_settings::decode::{Decoder, Fields};
@@ -13,7 +11,11 @@ use evidence_settings::problem::Complaint;
 pub(super) const CHAINING: [&str; 3] = ["web_identity", "container", "instance"];
 
 /// Where the credentials come from. `credentials_command` must be set with `mode: command` and only then.
-pub(super) fn credentials_mode(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Mode> {
+pub(super) fn credentials_mode(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    mode: Option<&str>,
+) -> Option<Mode> {
     let command = decoder.list(fields, &CREDENTIALS_COMMAND);
     let misplaced = |decoder: &mut Decoder<'_, '_>, message: String, help: &str| {
         let path = CREDENTIALS_COMMAND.path_in(&SECTION);

@@ -33,11 +33,7 @@ impl<T> Action<T> {
             Service::CloudTrail | Service::Logs | Service::Rds | Service::GuardDuty => true,
             // Any region lists the regions.
             Service::Ec2 => self.name() != "DescribeRegions",
-            Service::Sts
-            | Service::Iam
-            | Service::Organizations
-            | Service::S3
-            | Service::S3Control => false,
+            Service::Sts | Service::Iam | Service::Organizations | Service::S3 | Service::S3Control => false,
         }
     }
 

@@ -257,7 +257,9 @@ impl Host {
     fn get<T>(&self, action: &Action<T>, path: &[&str], query: &[(&str, String)], label: &str) -> Request {
         let base = &self.endpoint.url;
         let mut url = base.clone();
-        if !path.is_empty() && let Ok(mut segments) = url.path_segments_mut() {
+        if !path.is_empty()
+            && let Ok(mut segments) = url.path_segments_mut()
+        {
             segments.pop_if_empty().extend(path);
         }
         let pairs: Vec<String> = query

@@ -355,7 +355,12 @@ mod tests {
             (Service::S3, "eu-west-1", "https://s3.eu-west-1.amazonaws.com/", "eu-west-1"),
             (Service::S3Control, "eu-west-1", "https://s3-control.eu-west-1.amazonaws.com/", "eu-west-1"),
             (Service::Rds, "eu-west-1", "https://rds.eu-west-1.amazonaws.com/", "eu-west-1"),
-            (Service::GuardDuty, "us-gov-east-1", "https://guardduty.us-gov-east-1.amazonaws.com/", "us-gov-east-1"),
+            (
+                Service::GuardDuty,
+                "us-gov-east-1",
+                "https://guardduty.us-gov-east-1.amazonaws.com/",
+                "us-gov-east-1",
+            ),
             (Service::Sts, "us-gov-east-1", "https://sts.us-gov-east-1.amazonaws.com/", "us-gov-east-1"),
             (Service::Iam, "us-gov-east-1", "https://iam.us-gov.amazonaws.com/", "us-gov-west-1"),
         ];

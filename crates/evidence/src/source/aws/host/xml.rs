@@ -123,7 +123,9 @@ fn parse_without(bytes: &[u8], skipped: &[&str], most: usize) -> Result<Element,
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             // The reader expands empty elements, so it never returns this event.
             Event::Empty(_) => {}
-            Event::Eof if open.is_empty() && skipping == 0 => return root.ok_or_else(|| broken("no element")),
+            Event::Eof if open.is_empty() && skipping == 0 => {
+                return root.ok_or_else(|| broken("no element"));
+            }
             Event::Eof => return Err(broken("it is truncated")),
         }
     }

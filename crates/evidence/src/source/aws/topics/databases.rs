@@ -56,7 +56,10 @@ pub(crate) static DESCRIBE_DB_INSTANCES: Action<Page<DbInstance>> = Action {
         media_type: Protocol::FORM,
         limit: 4 * MIB,
         parse: instances,
-        subject: Some(Subject { fields: "`DBInstanceArn`: account and region", other: |page, about| page.other(about) }),
+        subject: Some(Subject {
+            fields: "`DBInstanceArn`: account and region",
+            other: |page, about| page.other(about),
+        }),
         keep: None,
     },
 };
@@ -71,7 +74,10 @@ pub(crate) static DESCRIBE_DB_CLUSTERS: Action<Page<DbCluster>> = Action {
         media_type: Protocol::FORM,
         limit: 4 * MIB,
         parse: clusters,
-        subject: Some(Subject { fields: "`DBClusterArn`: account and region", other: |page, about| page.other(about) }),
+        subject: Some(Subject {
+            fields: "`DBClusterArn`: account and region",
+            other: |page, about| page.other(about),
+        }),
         keep: None,
     },
 };
@@ -166,7 +172,11 @@ async fn read(account: &Account, region: &Region) -> ReadResult<Databases> {
 }
 
 /// All pages of a list.
-async fn all<D>(account: &Account, region: &Region, action: &Action<Page<D>>) -> Result<(Vec<D>, Meta), Unread> {
+async fn all<D>(
+    account: &Account,
+    region: &Region,
+    action: &Action<Page<D>>,
+) -> Result<(Vec<D>, Meta), Unread> {
     let host = account.host(action, region)?;
     let mut databases = Vec::new();
     let mut marker: Option<String> = None;

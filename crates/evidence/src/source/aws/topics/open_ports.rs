@@ -68,7 +68,8 @@ pub(crate) struct GroupPage {
 }
 
 /// What no rule needs, free text among it.
-const SKIPPED: [&str; 6] = ["ipPermissionsEgress", "tagSet", "groupDescription", "groupName", "description", "groups"];
+const SKIPPED: [&str; 6] =
+    ["ipPermissionsEgress", "tagSet", "groupDescription", "groupName", "description", "groups"];
 
 /// `DescribeSecurityGroups`
 pub(super) fn page(bytes: &[u8]) -> Result<GroupPage, ParseError> {
@@ -89,9 +90,11 @@ pub(super) fn page(bytes: &[u8]) -> Result<GroupPage, ParseError> {
 }
 
 fn permission(item: &Element) -> Result<IpPermission, ParseError> {
-    let networks = |name: &str| Ok::<_, ParseError>(item.child(name)?.map_or(&[][..], |list| &list.children[..]));
+    let networks =
+        |name: &str| Ok::<_, ParseError>(item.child(name)?.map_or(&[][..], |list| &list.children[..]));
     let ranges = networks("ipRanges")?.iter().map(|item| Ok(IpRange { cidr_ip: field(item, "cidrIp")? }));
-    let ipv6 = networks("ipv6Ranges")?.iter().map(|item| Ok(Ipv6Range { cidr_ipv6: field(item, "cidrIpv6")? }));
+    let ipv6 =
+        networks("ipv6Ranges")?.iter().map(|item| Ok(Ipv6Range { cidr_ipv6: field(item, "cidrIpv6")? }));
     let lists = networks("prefixListIds")?.iter();
     let lists = lists.map(|item| Ok(PrefixListId { prefix_list_id: field(item, "prefixListId")? }));
     Ok(IpPermission {

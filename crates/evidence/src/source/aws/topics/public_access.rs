@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
 
 use self::answers::{
-    GET_ACCOUNT_PUBLIC_ACCESS_BLOCK, GET_BUCKET_ACL, GET_BUCKET_POLICY_STATUS, GET_BUCKET_PUBLIC_ACCESS_BLOCK,
-    LIST_BUCKETS, Listed,
+    GET_ACCOUNT_PUBLIC_ACCESS_BLOCK, GET_BUCKET_ACL, GET_BUCKET_POLICY_STATUS,
+    GET_BUCKET_PUBLIC_ACCESS_BLOCK, LIST_BUCKETS, Listed,
 };
 use super::alone::ACCOUNT;
 use crate::observation::{Inspection, Observation, Seen};
@@ -16,9 +16,7 @@ use crate::source::aws::account::Account;
 use crate::source::aws::host::action::Action;
 use crate::source::aws::host::answer::{RefusalMeaning, meaning, region_of_bucket};
 use crate::source::aws::host::endpoint::Region;
-use crate::source::aws::host::refusal::{
-    self, ReadResult, Unread, failure, host_error, with_requests_of,
-};
+use crate::source::aws::host::refusal::{self, ReadResult, Unread, failure, host_error, with_requests_of};
 use crate::source::aws::names::NAME;
 use crate::source::aws::observe::{denied, observation};
 use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
@@ -27,7 +25,9 @@ use evidence_bundle::document::Warning;
 use evidence_http::{Answered, Asked, CallError, Meta};
 use evidence_rules::cloud::OF_PUBLIC_ACCESS;
 use evidence_rules::cloud::artifact::PUBLIC_ACCESS;
-use evidence_rules::cloud::storage::{Block, Bucket, PartNotRead, PolicyStatus, PublicAccess, PublicGrant, part};
+use evidence_rules::cloud::storage::{
+    Block, Bucket, PartNotRead, PolicyStatus, PublicAccess, PublicGrant, part,
+};
 use evidence_rules::field::Field;
 use evidence_rules::rule::{Settings, reason};
 use evidence_text::saturating_u64;
@@ -106,7 +106,8 @@ async fn list(account: &Account) -> ReadResult<Vec<Listed>> {
     for _ in 0..MAXIMUM_PAGES {
         let mut query = vec![("max-buckets", PAGE_SIZE.to_string())];
         query.extend(token.clone().map(|token| ("continuation-token", token)));
-        let (page, meta) = refusal::of(action, None, host.ask_at(action, &[], &query, &account.number).await)?;
+        let (page, meta) =
+            refusal::of(action, None, host.ask_at(action, &[], &query, &account.number).await)?;
         buckets.extend(page.buckets);
         match page.next {
             None => return Ok((buckets, meta)),
@@ -190,10 +191,12 @@ async fn bucket(account: &Account, of_account: &Field<Block>, listed: &Listed) -
         Err(why) => miss(&mut found, &[part::BLOCK], why),
     }
     let closed = |of: fn(&Block) -> &Field<bool>| {
-        let is_on = |block: &Field<Block>| block.value().is_some_and(|block| of(block).value() == Some(&true));
+        let is_on =
+            |block: &Field<Block>| block.value().is_some_and(|block| of(block).value() == Some(&true));
         is_on(of_account) || is_on(&found.block)
     };
-    let (restricted, ignored) = (closed(|block| &block.restrict_public_buckets), closed(|block| &block.ignore_public_acls));
+    let (restricted, ignored) =
+        (closed(|block| &block.restrict_public_buckets), closed(|block| &block.ignore_public_acls));
     if !restricted {
         match ask(account, &GET_BUCKET_POLICY_STATUS, "policyStatus", listed, &mut at).await {
             Ok((status, _)) => found.policy = status,
@@ -275,14 +278,24 @@ impl Answers for Opened {
                 observation(&PUBLIC_ACCESS, &format!("{}/{name}", account.number), why.seen())
             });
             let observations = std::iter::once(first).chain(lost).collect();
-            CollectionItem::Inspected(inspect(&account.number, observations, &access, &account.config.rule_settings))
+            CollectionItem::Inspected(inspect(
+                &account.number,
+                observations,
+                &access,
+                &account.config.rule_settings,
+            ))
         };
         std::future::ready(Reading::inspection(item)).boxed()
     }
 }
 
 /// Judges what was read of an account.
-fn inspect(number: &str, observations: Vec<Observation>, access: &PublicAccess, settings: &Settings) -> Inspection {
+fn inspect(
+    number: &str,
+    observations: Vec<Observation>,
+    access: &PublicAccess,
+    settings: &Settings,
+) -> Inspection {
     Inspection::of(observations).concluded_by(OF_PUBLIC_ACCESS, &number.into(), access, settings)
 }
 
@@ -294,7 +307,11 @@ fn offline(access: &PublicAccess) -> Vec<CollectionItem> {
 }
 
 fn offline_bucket(bucket: Bucket) -> Vec<CollectionItem> {
-    offline(&PublicAccess { account: Field::Null, buckets: Field::Value(vec![bucket]), ..PublicAccess::default() })
+    offline(&PublicAccess {
+        account: Field::Null,
+        buckets: Field::Value(vec![bucket]),
+        ..PublicAccess::default()
+    })
 }
 
 /// What the account's block means on its own.

@@ -76,14 +76,16 @@ struct OfRegions<R: 'static> {
 impl<R: Serialize + Clone + Send + Sync> Answers for OfRegions<R> {
     fn warnings(&self, account: &Account, region: Option<&Region>) -> Vec<Warning> {
         let of_region = self.regions.iter().filter(|(of, _)| Some(of) == region);
-        let warning =
-            |(region, (read, _)): &(Region, Recorded<R>)| denied(read, self.of.lost, &account.subject_in(region));
+        let warning = |(region, (read, _)): &(Region, Recorded<R>)| {
+            denied(read, self.of.lost, &account.subject_in(region))
+        };
         of_region.filter_map(warning).collect()
     }
 
     fn plan<'a>(&'a self, _account: &'a Account, plan: &'a mut AccountPlan) -> BoxFuture<'a, ()> {
         let read = self.regions.iter().filter(|(_, (read, _))| read.is_ok()).count();
-        plan.requests += self.regions.iter().map(|(_, (_, requests))| saturating_u64(requests.len())).sum::<u64>();
+        plan.requests +=
+            self.regions.iter().map(|(_, (_, requests))| saturating_u64(requests.len())).sum::<u64>();
         plan.artifacts.push((self.of.name, saturating_u64(read)));
         plan.failed.extend(self.regions.iter().filter_map(|(_, (read, _))| failure(read)));
         std::future::ready(()).boxed()

@@ -20,7 +20,8 @@ use evidence_rules::rule::Settings;
 /// The last sign-ins: the users answer it.
 pub(crate) static TOPIC: Topic = Topic {
     name: "user activity",
-    kind: &USER_ACTIVITY, also: None,
+    kind: &USER_ACTIVITY,
+    also: None,
     open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
 };
 

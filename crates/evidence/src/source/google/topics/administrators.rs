@@ -8,7 +8,6 @@ use futures_util::future::{BoxFuture, join};
 use super::alone::{ORGANIZATION, listing};
 use super::groups::{self, Groups};
 use crate::observation::{Inspection, Observation, Seen};
-use crate::source::{CollectionItem, Source as _};
 use crate::source::google::host::api::Host;
 use crate::source::google::host::listing::{JSON, Listing, MIB, Page, Paged, Recorded, items};
 use crate::source::google::host::scopes::OAuthScope;
@@ -16,6 +15,7 @@ use crate::source::google::names::NAME;
 use crate::source::google::observe::{cloned, distinct, gap, merged, observation, plan_gaps, unread};
 use crate::source::google::topic::{Answers, FirstPart, Inspect, Topic, TopicPlan};
 use crate::source::google::users::Users;
+use crate::source::{CollectionItem, Source as _};
 use evidence_http::{Call, ParseError};
 use evidence_rules::altcloud::OF_ADMIN_ROLES;
 use evidence_rules::altcloud::artifact::{ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE};
@@ -29,13 +29,12 @@ const OF_ROLES: &str = "administrator roles";
 const OF_ASSIGNMENTS: &str = "role assignments";
 
 /// The administrators.
-pub(crate) static TOPIC: Topic =
-    Topic {
-        name: "administrator roles",
-        kind: &ADMIN_ROLES,
-        also: Some(&ADMINISTRATORS_EFFECTIVE),
-        open: |host| open(host).boxed(),
-    };
+pub(crate) static TOPIC: Topic = Topic {
+    name: "administrator roles",
+    kind: &ADMIN_ROLES,
+    also: Some(&ADMINISTRATORS_EFFECTIVE),
+    open: |host| open(host).boxed(),
+};
 
 /// The administrator roles.
 pub(crate) static ROLES: Paged<Role> = Paged {

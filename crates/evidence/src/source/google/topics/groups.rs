@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use super::alone::ORGANIZATION;
 use crate::json::{Object, object};
+use crate::observation::{Inspection, Observation, Seen};
 use crate::source::CollectionItem;
 use crate::source::google::host::api::Host;
 use crate::source::google::host::listing::{JSON, Listing, MIB, Page, Paged, page};
 use crate::source::google::host::scopes::OAuthScope;
 use crate::source::google::names::NAME;
 use crate::source::google::observe::{Gap, gap, merged, observation};
-use crate::observation::{Inspection, Observation, Seen};
 use crate::source::google::users::Users;
 use evidence_http::{Asked, Call, Meta, ParseError};
 use evidence_rules::altcloud::OF_EFFECTIVE;
@@ -132,13 +132,15 @@ pub(super) fn found(
     let record = meta.map(|meta| {
         let record = EffectiveAdministrators { direct: direct.clone(), groups: groups.records(&users.all()) };
         let seen = Seen::artifact(NAME, "administrators_effective.json", &record, None, meta);
-        observations.push(Observation { requests, ..observation(&ADMINISTRATORS_EFFECTIVE, organization, seen) });
+        observations
+            .push(Observation { requests, ..observation(&ADMINISTRATORS_EFFECTIVE, organization, seen) });
         record
     });
     let mut first = None;
     for (seen, requests) in merged(gaps) {
         first = first.or_else(|| seen.gap().map(|(reason, detail)| (reason, detail.to_string())));
-        observations.push(Observation { requests, ..observation(&ADMINISTRATORS_EFFECTIVE, organization, seen) });
+        observations
+            .push(Observation { requests, ..observation(&ADMINISTRATORS_EFFECTIVE, organization, seen) });
     }
     let facts = EffectiveFacts { record, gap: first };
     let inspection = Inspection::of(observations);

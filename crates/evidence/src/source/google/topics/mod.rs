@@ -44,7 +44,8 @@ fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
 
 /// The topics that the configuration requires.
 pub(super) fn required(config: &AltCloudConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
-    let is_needed = |topic: &&Topic| config.collects(topic.kind) || topic.also.is_some_and(|kind| config.collects(kind));
+    let is_needed =
+        |topic: &&Topic| config.collects(topic.kind) || topic.also.is_some_and(|kind| config.collects(kind));
     TOPICS.iter().copied().filter(is_needed)
 }
 

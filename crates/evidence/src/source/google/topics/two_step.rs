@@ -18,7 +18,8 @@ use evidence_rules::rule::Settings;
 /// Two-step verification: the users answer it.
 pub(crate) static TOPIC: Topic = Topic {
     name: "two-step verification",
-    kind: &TWO_STEP, also: None,
+    kind: &TWO_STEP,
+    also: None,
     open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
 };
 
