@@ -7,6 +7,7 @@ pub mod access;
 pub mod administration;
 pub mod bundles;
 pub mod filter;
+pub mod fleet;
 pub mod input;
 pub mod openapi;
 pub mod period;

@@ -36,7 +36,7 @@ fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Respo
         _ => "If this continues, send the request id below to the operator.",
     };
     let detail = problem.detail();
-    let frame = problem.who.as_deref().map_or_else(Frame::open, Frame::of);
+    let frame = problem.who.as_deref().map_or_else(Frame::open, Frame::of_caller);
     page(kind.status(), &ProblemPage { frame, title: kind.title(), detail, advice, request_id })
 }
 

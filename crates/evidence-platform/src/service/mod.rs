@@ -5,12 +5,14 @@
 //! HTTP.
 
 mod admin;
+mod apply;
 mod attempts;
 mod bundles;
 mod check;
 mod clock;
 mod freshness;
 mod gauges;
+mod groups;
 mod operator;
 mod page;
 mod period;
@@ -18,6 +20,7 @@ mod platform;
 mod probe;
 mod ready;
 mod refused;
+mod retention;
 mod sessions;
 mod settings;
 mod shares;
@@ -29,15 +32,18 @@ mod webhooks;
 mod window;
 
 pub use admin::NewKey;
+pub use apply::{Change, Owner, Plan, Wanted, WantedKey, WantedOrganization, WantedTrust};
 pub use attempts::Attempt;
 pub use bundles::Download;
 pub use check::{CheckPlan, CheckReport};
 pub use freshness::Update;
 pub use gauges::CheckGauges;
+pub use groups::Ship;
 pub use operator::Operator;
 pub use page::{Page, PageRequest};
 pub use period::{Period, PeriodRequest};
 pub use platform::{RequestId, Service};
+pub use retention::{Purged, RetentionState};
 pub use sessions::SESSION_SECONDS;
 pub use settings::Settings;
 pub use sweep::Swept;

@@ -172,7 +172,8 @@ async fn an_id_belongs_to_the_bytes_that_came_first() {
 
 #[tokio::test]
 async fn retention_hold_and_deletion() {
-    let running = Running::local().await;
+    let settings = Settings { min_retention_days: Some(0), ..Settings::default() };
+    let running = Running::at(Place::local(), settings, Limits::default()).await;
     let tenant = running.tenant("acme").await;
     let bytes = bundles::bundle(1);
     let stored =
@@ -216,7 +217,7 @@ async fn retention_hold_and_deletion() {
 
 #[tokio::test]
 async fn an_upload_cannot_undercut_the_operator_s_retention() {
-    let settings = Settings { min_retention_days: 30, ..Settings::default() };
+    let settings = Settings { min_retention_days: Some(30), ..Settings::default() };
     let running = Running::at(Place::local(), settings, Limits::default()).await;
     let tenant = running.tenant("acme").await;
     for (number, days, status) in [(1, "0", 400), (2, "29", 400), (3, "30", 201), (4, "31", 201)] {
