@@ -10,7 +10,7 @@ use super::App;
 use super::status::OrganizationStatus;
 use crate::error::Error;
 use crate::principal::Caller;
-use crate::service::Ship;
+use crate::service::MemberState;
 use crate::store::BundleRow;
 
 /// Every organization that the key reaches: the late ones first.
@@ -98,7 +98,7 @@ impl From<&(BundleRow, Option<BundleRow>)> for LatestView {
     responses((status = 200, body = FleetView))
 )]
 pub async fn organizations(State(app): State<App>, caller: Caller) -> Result<Answer<FleetView>, Error> {
-    let view = |Ship { slug, name, freshness, bundles, latest }: &Ship| OrganizationView {
+    let view = |MemberState { slug, name, freshness, bundles, latest }: &MemberState| OrganizationView {
         status: OrganizationStatus::new(slug, name, freshness),
         bundles: *bundles,
         latest: latest.iter().map(LatestView::from).collect(),

@@ -45,7 +45,7 @@ impl PeriodView {
     }
 }
 
-/// A period of the organization, folded from the stored bundles, each of which is verified again. The figures are those
+/// A period of the organization, folded from the stored bundles that this platform has verified. The figures are those
 /// of `evidence history` for the same bundles and days.
 #[utoipa::path(
     get, path = "/api/v1/period", tag = "bundles",

@@ -16,7 +16,7 @@ use super::access::{Access, check};
 use super::problem::ProblemKind;
 use super::{App, administration, bundles, fleet, period as periods, status, system};
 use crate::pages::{
-    administration as people, artifacts, bundle, checks, compare, fleet as ships, integrity, observations,
+    administration as people, artifacts, bundle, checks, compare, fleet as members, integrity, observations,
     period, raw, report, retention, sign_in, style, subject, timeline, verifier,
 };
 use crate::role::Capability;
@@ -191,7 +191,7 @@ pub fn table() -> Vec<Route> {
         Route::plain("/sign-in", OpenPage, LIST, sign_in::form),
         Route::form("/sign-in", SIGN_IN, sign_in::sign_in),
         Route::form("/sign-out", SIGN_OUT, sign_in::sign_out),
-        Route::plain("/fleet", AnyPage(Read), &[], ships::fleet),
+        Route::plain("/fleet", AnyPage(Read), &[], members::fleet),
         Route::plain("/bundles", Page(Read), LIST, timeline::timeline),
         Route::plain("/bundles/{bundle_id}", Page(Read), ONE, bundle::bundle),
         Route::plain("/bundles/{bundle_id}/download", Page(Read), ONE, bundles::download),

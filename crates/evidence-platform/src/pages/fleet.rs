@@ -14,7 +14,7 @@ use crate::api::App;
 use crate::error::Error;
 use crate::freshness::duration;
 use crate::principal::Caller;
-use crate::service::Ship;
+use crate::service::MemberState;
 use crate::store::BundleRow;
 
 /// The most controls of a bundle that a row names.
@@ -43,11 +43,11 @@ struct Row {
     age: Option<String>,
     expected: Option<u32>,
     bundles: String,
-    states: Vec<Standing>,
+    states: Vec<Newest>,
 }
 
 /// The newest state of a subject under a framework.
-struct Standing {
+struct Newest {
     id: String,
     subject: String,
     framework: String,
@@ -80,37 +80,38 @@ pub async fn fleet(State(app): State<App>, caller: Caller) -> Result<Response, E
         return Err(Error::Elsewhere("this page is for keys of a group of organizations".to_owned()));
     };
     let (name, slug) = (group.name().to_owned(), group.slug().to_owned());
-    let ships = app.service.fleet(&caller).await?;
+    let members = app.service.fleet(&caller).await?;
     let frame = Frame::of_caller(&caller);
     let work = move || {
-        let counts = counts(&ships);
-        let size = words::counted(u64::try_from(ships.len()).unwrap_or(u64::MAX), "organization");
-        let organizations = ships.into_iter().map(row).collect();
+        let counts = counts(&members);
+        let size = words::counted(u64::try_from(members.len()).unwrap_or(u64::MAX), "organization");
+        let organizations = members.into_iter().map(row).collect();
         page(StatusCode::OK, &Fleet { frame, name, slug, size, counts, organizations })
     };
     tokio::task::spawn_blocking(work).await.map_err(Error::join)?
 }
 
-fn counts(ships: &[Ship]) -> Vec<(&'static str, &'static str, String)> {
-    let newest = |ship: &Ship, is: fn(&BundleRow) -> bool| ship.latest.iter().any(|(newest, _)| is(newest));
+fn counts(members: &[MemberState]) -> Vec<(&'static str, &'static str, String)> {
+    let newest =
+        |member: &MemberState, is: fn(&BundleRow) -> bool| member.latest.iter().any(|(newest, _)| is(newest));
     let fails = |bundle: &BundleRow| {
         let judgement = bundle.overview.judgement.as_ref();
         judgement
             .is_some_and(|judgement| judgement.controls.iter().any(|control| control.status == Status::Fail))
     };
-    let count = |is: &dyn Fn(&Ship) -> bool| ships.iter().filter(|ship| is(ship)).count();
+    let count = |is: &dyn Fn(&MemberState) -> bool| members.iter().filter(|member| is(member)).count();
     let counted = [
-        ("fail", "✕", count(&|ship| ship.freshness.late_since().is_some()), "late"),
-        ("fail", "✕", count(&|ship| newest(ship, fails)), "with failing controls"),
-        ("warn", "△", count(&|ship| newest(ship, |bundle| !bundle.overview.complete)), "incomplete"),
-        ("not_applicable", "–", count(&|ship| ship.latest.is_empty()), "without a bundle"),
+        ("fail", "✕", count(&|member| member.freshness.late_since().is_some()), "late"),
+        ("fail", "✕", count(&|member| newest(member, fails)), "with failing controls"),
+        ("warn", "△", count(&|member| newest(member, |bundle| !bundle.overview.complete)), "incomplete"),
+        ("not_applicable", "–", count(&|member| member.latest.is_empty()), "without a bundle"),
     ];
     let shown = counted.into_iter().filter(|(_, _, count, _)| *count > 0);
     shown.map(|(class, sign, count, what)| (class, sign, format!("{count} {what}"))).collect()
 }
 
-fn row(ship: Ship) -> Row {
-    let Ship { slug, name, freshness, bundles, latest } = ship;
+fn row(member: MemberState) -> Row {
+    let MemberState { slug, name, freshness, bundles, latest } = member;
     Row {
         slug,
         name: sanitized(&name),
@@ -122,7 +123,7 @@ fn row(ship: Ship) -> Row {
     }
 }
 
-fn state((bundle, before): (BundleRow, Option<BundleRow>)) -> Standing {
+fn state((bundle, before): (BundleRow, Option<BundleRow>)) -> Newest {
     let mut controls = ControlState::all(&bundle.overview, before.as_ref().map(|before| &before.overview));
     let changes = match &before {
         None => Changes::First,
@@ -146,7 +147,7 @@ fn state((bundle, before): (BundleRow, Option<BundleRow>)) -> Standing {
         more_controls = (more > 0).then(|| format!("and {more} more"));
         controls.truncate(CONTROLS);
     }
-    Standing {
+    Newest {
         subject: sanitized(&bundle.overview.organization),
         framework: sanitized(&bundle.overview.framework),
         collected: Moment::of(bundle.collected_at),

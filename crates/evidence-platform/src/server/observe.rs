@@ -28,7 +28,7 @@ use crate::api::access::Within;
 use crate::api::problem::{PendingProblem, ProblemKind};
 use crate::error::Error;
 use crate::id::random_hex;
-use crate::pages;
+use crate::pages::{self, cookie};
 use crate::service::{PageShare, RequestId};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -50,6 +50,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let (person, api) = (wants_page(request.headers()), request.uri().path().starts_with("/api/"));
     let route = request.extensions().get::<MatchedPath>().map_or(UNKNOWN, MatchedPath::as_str).to_owned();
     let takes_gzip = is_wanted(request.headers());
+    let token = cookie::token(request.headers(), app.secure_cookies).map(str::to_owned);
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let peer = request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
     let client = app.proxies.client(peer, request.headers());
@@ -66,6 +67,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         // No route decided between a page and JSON.
         let unsaid = route == UNKNOWN || matches!(status, 405 | 421);
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
+        let problem = with_frame(&app, problem, token).await;
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
         if let Some(slug) = &within {
             response = pages::lead(response, slug);
@@ -93,6 +95,18 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let held = (response.extensions_mut().remove(), response.extensions_mut().remove());
     let response = compressed(response, takes_gzip);
     response.map(|body| Body::new(Watched::new(body, held, metrics, Direction::Out)))
+}
+
+/// A problem that a person sees keeps the frame of the one who is signed in, also where no route found out who that is.
+async fn with_frame(app: &App, problem: PendingProblem, token: Option<String>) -> PendingProblem {
+    let is_frameless = problem.person && problem.who.is_none();
+    match token {
+        Some(token) if is_frameless && problem.kind == ProblemKind::NotFound => {
+            let who = app.service.session(&token).await.ok().map(Box::new);
+            PendingProblem { who, ..problem }
+        }
+        _ => problem,
+    }
 }
 
 /// Whether a browser requests a page.

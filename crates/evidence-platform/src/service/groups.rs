@@ -14,7 +14,7 @@ use crate::store::{Action, BundleRow, Group, Held, KeyRow, Outcome};
 
 /// An organization as a fleet shows it.
 #[derive(Debug, Clone)]
-pub struct Ship {
+pub struct MemberState {
     /// Its short name.
     pub slug: String,
     /// Its name.
@@ -77,15 +77,15 @@ impl Service {
     ///
     /// # Errors
     /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
-    pub async fn fleet(&self, caller: &Caller) -> Result<Vec<Ship>, Error> {
+    pub async fn fleet(&self, caller: &Caller) -> Result<Vec<MemberState>, Error> {
         caller.require(Capability::Read)?;
-        let mut ships = Vec::new();
+        let mut members = Vec::new();
         for Held { id, slug, name, freshness, bundles, .. } in self.visible(caller).await? {
             let latest = self.inner.store.latest(&id).await?;
-            ships.push(Ship { slug, name, freshness, bundles, latest });
+            members.push(MemberState { slug, name, freshness, bundles, latest });
         }
-        ships.sort_by_key(|ship| ship.freshness.late_since().is_none());
-        Ok(ships)
+        members.sort_by_key(|member| member.freshness.late_since().is_none());
+        Ok(members)
     }
 
     /// The newest bundle of each subject under each framework, by name, with the one before it.

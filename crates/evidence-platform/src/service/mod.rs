@@ -38,7 +38,7 @@ pub use bundles::Download;
 pub use check::{CheckPlan, CheckReport};
 pub use freshness::Update;
 pub use gauges::CheckGauges;
-pub use groups::Ship;
+pub use groups::MemberState;
 pub use operator::Operator;
 pub use page::{Page, PageRequest};
 pub use period::{Period, PeriodRequest};

@@ -629,6 +629,13 @@ async fn a_missing_page_is_reported_as_html_or_json() {
     let address = page.split("href=\"/assets/style.css").nth(1).unwrap().split('"').next().unwrap();
     let style = running.page(&format!("/assets/style.css{address}"), None).await;
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
+    // An address that does not exist keeps the frame of the one who is signed in.
+    let tenant = running.tenant("framed").await;
+    let session = running.sign_in(&tenant.read).await;
+    let missing = running.page("/nothing/here", Some(&session)).await;
+    assert_eq!(missing.status, 404);
+    assert!(missing.text().contains("Name of framed") && missing.text().contains("Sign out"), "{missing:?}");
+    assert!(!running.page("/nothing/here", None).await.text().contains("Sign out"));
     // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
     assert_eq!(pages, 21);

@@ -82,7 +82,7 @@ async fn a_check_goes_on_after_kills_and_misses_nothing() {
         while kills < 12 {
             let mut command = home.command(&["check", "--all", "--pace", "2"]);
             let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            tokio::time::sleep(Duration::from_millis(fastrand::u64(20..350))).await;
+            tokio::time::sleep(Duration::from_millis(fastrand::u64(80..450))).await;
             if child.try_wait().unwrap().is_some() {
                 break;
             }

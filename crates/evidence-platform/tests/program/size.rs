@@ -45,7 +45,11 @@ impl Browser {
         let form = client.post(format!("{url}/sign-in")).header("sec-fetch-site", "same-origin");
         let form = form.header("content-type", "application/x-www-form-urlencoded");
         // The redirect is followed without the cookie; the cookie is in the first answer.
-        let plain = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let plain = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
         let form = form.body(format!("key={key}&next=")).build().unwrap();
         let answer = plain.execute(form).await.unwrap();
         let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
@@ -100,7 +104,8 @@ async fn pages_of_a_large_platform() {
     let begun = Instant::now();
     home.ask(&["apply", wanted.to_str().unwrap(), "--keys", keys.to_str().unwrap()]);
     println!("apply: {organizations} organizations with keys and trust in {:?}", begun.elapsed());
-    let key = |name: &str| std::fs::read_to_string(keys.join(format!("{name}.key"))).unwrap().trim().to_owned();
+    let key =
+        |name: &str| std::fs::read_to_string(keys.join(format!("{name}.key"))).unwrap().trim().to_owned();
     let serving = Serving::start(&home, "127.0.0.1:0");
     let client = client();
     let mut small = Vec::new();
@@ -110,7 +115,8 @@ async fn pages_of_a_large_platform() {
     let begun = Instant::now();
     for n in 0..organizations {
         for bytes in &small {
-            let (status, _) = upload(&client, &serving.url, &key(&format!("org-{n:02}-ci")), bytes).await.unwrap();
+            let (status, _) =
+                upload(&client, &serving.url, &key(&format!("org-{n:02}-ci")), bytes).await.unwrap();
             assert_eq!(status, 201);
         }
     }

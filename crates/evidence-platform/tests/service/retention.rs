@@ -50,8 +50,8 @@ async fn what_is_due_is_deleted_unless_something_holds_it() {
         assert_eq!(service.purge(0, "retention").await.unwrap(), Purged::default());
 
         // Days pass on a running server.
-        for _ in 0..3 {
-            hands.advance_days(1);
+        for _ in 0..3 * 4 {
+            hands.advance_seconds(6 * 3_600);
             service.sweep().await.unwrap();
         }
         let due = operator.due(Some("acme"), 0, 100).await.unwrap();

@@ -207,7 +207,7 @@ pub struct Exception {
 
 /// How large the population of a source was in a bundle.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodPopulationSize))]
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PopulationSize {
     /// When the bundle was made, as its signer claims.
     pub time: String,
