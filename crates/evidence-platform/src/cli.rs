@@ -82,7 +82,7 @@ pub enum Command {
     Trust(TrustCommand),
     /// Show refused keys and failed sign-ins, or the audit log of an organization, newest first
     AuditLog {
-        /// The short name of the organization; the platform's own log by default
+        /// The short name of the organization or the group; the platform's own log by default
         #[arg(long)]
         organization: Option<String>,
         /// Number of records; 100 by default

@@ -8,8 +8,8 @@ use crate::time::Time;
 
 /// The caller of a request: an authenticated API key and its organization.
 ///
-/// Only [`Service::authenticate`](crate::service::Service::authenticate) and
-/// [`Service::session`](crate::service::Service::session) create one. Every method of the service takes one, and
+/// Only [`Service::caller`](crate::service::Service::caller), [`Service::session`](crate::service::Service::session) and
+/// [`Service::within`](crate::service::Service::within) create one. Every method of the service takes one, and
 /// reaches only the rows of its organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {

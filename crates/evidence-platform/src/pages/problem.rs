@@ -47,6 +47,7 @@ pub(crate) fn write_into(problem: &PendingProblem, response: &mut Response, path
     {
         let (parts, body) = page.into_parts();
         response.headers_mut().extend(parts.headers);
+        response.extensions_mut().extend(parts.extensions);
         *response.body_mut() = body;
     } else {
         *response.body_mut() = problem.json(request_id);

@@ -187,7 +187,7 @@ impl Operator {
         self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }
 
-    /// Records of an organization's audit log, or of the platform's own, older than this position, newest first.
+    /// Records of the audit log of an organization or a group, or of the platform's own, older than this position, newest first.
     ///
     /// # Errors
     /// Fails with [`Error::NotFound`] or [`Error::Unavailable`].
@@ -198,7 +198,12 @@ impl Operator {
         limit: u32,
     ) -> Result<Vec<AuditRecord>, Error> {
         let whose = match slug {
-            Some(slug) => self.organization(slug).await?.id,
+            Some(slug) => match self.organization(slug).await {
+                Err(Error::NotFound(_)) => {
+                    self.group(slug).await.map_err(|_| Error::NotFound("organization"))?.id
+                }
+                found => found?.id,
+            },
             None => OrganizationId::platform(),
         };
         self.0.inner.store.audit_log(&whose, after, limit.into()).await

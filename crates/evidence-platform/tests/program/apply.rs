@@ -104,6 +104,10 @@ async fn a_file_is_applied_once_and_again_without_a_change() {
         assert_eq!(done.lines().last(), Some("1 change made, 5 as in the file"), "{done}");
         assert!(home.ask(&["key", "list", "--group", "emea"]).contains(fresh.prefix()));
 
+        // The group has an audit log too.
+        let log = home.ask(&["audit-log", "--organization", "emea"]);
+        assert!(log.contains("group.create") && log.contains("key.revoke"), "{log}");
+
         // What cannot become true changes nothing.
         for (text, part) in [
             (
