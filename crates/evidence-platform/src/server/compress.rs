@@ -49,8 +49,10 @@ pub(super) fn compressed(mut response: Response, is_wanted: bool) -> Response {
     if !is_text || is_fixed || headers.contains_key("content-digest") {
         return response;
     }
+    let announced = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse::<u64>().ok();
+    let size = HttpBody::size_hint(response.body()).exact().or_else(announced);
+    let is_short = size.is_some_and(|size| size < LEAST_BYTES);
     response.headers_mut().append(VARY, HeaderValue::from_static("Accept-Encoding"));
-    let is_short = HttpBody::size_hint(response.body()).exact().is_some_and(|size| size < LEAST_BYTES);
     if !is_wanted || is_short || response.status().is_redirection() {
         return response;
     }

@@ -199,8 +199,8 @@ impl Operator {
     ) -> Result<Vec<AuditRecord>, Error> {
         let whose = match slug {
             Some(slug) => match self.organization(slug).await {
-                Err(Error::NotFound(_)) => {
-                    self.group(slug).await.map_err(|_| Error::NotFound("organization"))?.id
+                Err(Error::NotFound(what)) => {
+                    self.0.inner.store.group(slug).await?.ok_or(Error::NotFound(what))?.id
                 }
                 found => found?.id,
             },

@@ -82,6 +82,7 @@ fn path(route: &Route, victim: &Victim) -> String {
     let key = if route.path.contains("trusted-keys") { &victim.trusted } else { &victim.key_id };
     let path = route.path.replace("{bundle_id}", &victim.bundle_id).replace("{key_id}", key);
     let id = &victim.bundle_id;
+    let path = path.replace("/period/subject", "/period/subject?name=acme");
     path.replace("{*path}", "manifest.json").replace("/compare", &format!("/compare?from={id}&to={id}"))
 }
 

@@ -26,9 +26,9 @@ fn night(day: u32, repositories: &[(&str, Status)]) -> Vec<u8> {
 
 /// A bundle about this account.
 fn about(number: u32, account: &str) -> Vec<u8> {
-    bundles::pack(number, &bundles::parts(number), &bundles::key(), |manifest| {
-        account.clone_into(&mut manifest.organization);
-    })
+    let mut parts = bundles::parts(number);
+    account.clone_into(&mut parts.organization);
+    bundles::pack(number, &parts, &bundles::key(), |_| {})
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

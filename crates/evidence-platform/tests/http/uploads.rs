@@ -16,7 +16,8 @@ use crate::support::{Place, bundles, content_digest, digest};
 async fn upload_verify_list_and_download() {
     for place in Place::all().await {
         println!("{}", place.name);
-        let running = Running::at(place, Settings::default(), Limits::default()).await;
+        let settings = Settings { min_retention_days: Some(0), ..Settings::default() };
+        let running = Running::at(place, settings, Limits::default()).await;
         let tenant = running.tenant("acme").await;
         let bytes = bundles::bundle(1);
         let query = "?tag=env%3Dprod&tag=team=a%20b&retention_days=30";
