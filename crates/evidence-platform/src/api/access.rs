@@ -7,12 +7,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, LOCATION};
 use http::request::Parts;
-use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, StatusCode};
 
 use super::App;
 use super::input::{DRAIN_BYTES, refuse};
 use super::problem::for_people;
+use super::within::Within;
 use crate::error::Error;
 use crate::pages::{cookie, lead};
 use crate::principal::{Caller, Principal};
@@ -44,32 +44,6 @@ pub enum Access {
 
 /// The header with which a key of a group names an organization.
 pub const ORGANIZATION: HeaderName = HeaderName::from_static("evidence-organization");
-
-/// The organization of a page's address: `/organizations/acme/bundles` is `/bundles` of acme.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Within(pub(crate) String);
-
-impl Within {
-    /// Takes the organization out of the address of a request, if it has one.
-    pub(crate) fn take<B>(request: &mut http::Request<B>) {
-        let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-        let Some((slug, rest)) = target.strip_prefix("/organizations/").and_then(|rest| rest.split_once('/'))
-        else {
-            return;
-        };
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        if slug.is_empty() || !slug.bytes().all(plain) || rest.starts_with("api/") {
-            return;
-        }
-        let Ok(target) = PathAndQuery::try_from(format!("/{rest}")) else { return };
-        let within = Within(slug.to_owned());
-        let mut parts = request.uri().clone().into_parts();
-        parts.path_and_query = Some(target);
-        let Ok(uri) = Uri::from_parts(parts) else { return };
-        *request.uri_mut() = uri;
-        request.extensions_mut().insert(within);
-    }
-}
 
 /// Passes a request on to its handler, with its principal, or answers it.
 pub(super) async fn check(
@@ -299,30 +273,6 @@ mod tests {
         assert_eq!(bearer(&headers(&["bearer abc"])), Some("abc"));
         for values in [&[][..], &["Bearer"], &["Basic abc"], &["abc"], &["Bearer a", "Bearer b"]] {
             assert_eq!(bearer(&headers(values)), None, "{values:?}");
-        }
-    }
-
-    #[test]
-    fn the_organization_leaves_the_address() {
-        let split = |target: &str| {
-            let mut request = http::Request::builder().uri(target).body(()).unwrap();
-            Within::take(&mut request);
-            let within = request.extensions().get::<Within>().map(|Within(slug)| slug.clone());
-            (within, request.uri().to_string())
-        };
-        let acme = |rest: &str| (Some("acme".to_owned()), rest.to_owned());
-        assert_eq!(split("/organizations/acme/bundles?a=b"), acme("/bundles?a=b"));
-        assert_eq!(split("/organizations/acme/"), acme("/"));
-        assert_eq!(split("/organizations/acme/organizations/b/x"), acme("/organizations/b/x"));
-        for same in [
-            "/bundles",
-            "/organizations",
-            "/organizations/acme",
-            "/organizations//bundles",
-            "/organizations/%2e/bundles",
-            "/organizations/acme/api/v1/bundles",
-        ] {
-            assert_eq!(split(same), (None, same.to_owned()));
         }
     }
 }

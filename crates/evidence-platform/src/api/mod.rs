@@ -16,6 +16,7 @@ pub mod routes;
 pub mod status;
 pub mod system;
 pub mod views;
+pub(crate) mod within;
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ use super::head::{LONGEST, StrictHeads};
 use super::host::HostNames;
 use super::metrics::Metrics;
 use super::observe;
-use crate::api::access::Within;
+use crate::api::within::Within;
 use crate::api::{self, App};
 
 use crate::error::Error;

@@ -3,15 +3,14 @@
 //! It is folded from the rows that verified readings found, and the folded period is kept in memory until what it follows from
 //! changes: the bundles, the revoked keys, or what a check found damaged.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use evidence_view::history::{Day, Facts, FoldError, History, Named, NotUsed, Series};
+use evidence_view::history::{Day, Facts, FoldError, Named, NotUsed, Series};
 use evidence_view::{NOT_OF_A_PERIOD, Skipped};
 use sha2::{Digest as _, Sha256};
 
 use super::Service;
+use super::periods::{Key, Period, weight};
 use crate::error::Error;
 use crate::principal::Principal;
 use crate::role::Capability;
@@ -36,78 +35,6 @@ pub struct PeriodRequest {
     pub series: Option<SeriesName>,
     /// The only subject whose checks count, such as a repository. By default, all do.
     pub about: Option<String>,
-}
-
-/// A period.
-#[derive(Debug)]
-pub struct Period {
-    /// What the bundles show.
-    pub history: History,
-    /// When the platform stored each bundle, by its id. The history knows only the times that signers claim.
-    pub stored: BTreeMap<String, Time>,
-}
-
-/// What a period follows from, as a digest.
-type Key = [u8; 32];
-
-/// The most bytes of all periods that are kept, as JSON.
-const KEPT_BYTES: u64 = 64 << 20;
-/// The most periods that are kept.
-const KEPT: usize = 256;
-
-/// The folded periods that were asked for last, the newest at the end.
-#[derive(Debug, Default)]
-pub(super) struct Periods(Mutex<Vec<(Key, u64, Arc<Period>)>>);
-
-impl Periods {
-    fn find(&self, key: &Key) -> Option<Arc<Period>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(known, ..)| known == key)?;
-        let found = kept.remove(at);
-        let period = Arc::clone(&found.2);
-        kept.push(found);
-        Some(period)
-    }
-
-    fn keep(&self, key: Key, bytes: u64, period: Arc<Period>) {
-        if bytes > KEPT_BYTES {
-            return;
-        }
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, ..)| *known != key);
-        kept.push((key, bytes, period));
-        let mut all = kept.iter().fold(0_u64, |sum, (_, bytes, _)| sum.saturating_add(*bytes));
-        while kept.len() > KEPT || all > KEPT_BYTES {
-            all = all.saturating_sub(kept.remove(0).1);
-        }
-    }
-}
-
-/// Counts bytes.
-struct Count(u64);
-
-impl io::Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// About how many bytes a history takes.
-fn weight(history: &History) -> u64 {
-    let mut count = Count(0);
-    let days = history
-        .rules
-        .iter()
-        .fold(0_u64, |sum, rule| sum.saturating_add(u64::try_from(rule.days.len()).unwrap_or(u64::MAX)));
-    match serde_json::to_writer(&mut count, history) {
-        Ok(()) => count.0.saturating_add(days.saturating_mul(8)),
-        Err(_) => u64::MAX,
-    }
 }
 
 impl Service {

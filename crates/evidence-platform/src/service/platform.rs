@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::attempts::Attempts;
 use super::gauges::CheckGauges;
-use super::period::Periods;
+use super::periods::Periods;
 use super::probe::LastProbe;
 use super::settings::Settings;
 use super::shares::Shares;
