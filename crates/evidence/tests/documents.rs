@@ -528,11 +528,11 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
     table
 }
 
-fn in_cells(rule: &Rule, title: &str, advice: &Advice) -> String {
+fn in_cells(rule: &'static Rule, title: &str, advice: &Advice) -> String {
     let word = |value: String| value.trim_matches('"').to_string();
     let severity = word(serde_json::to_string(&advice.severity).unwrap());
     let category = word(serde_json::to_string(&advice.category).unwrap());
-    let remediation = Settings::default().fill(rule, advice.remediation);
+    let remediation = evidence_rules::advice_text(&Settings::default(), rule, advice.remediation);
     format!("{severity} | {category} | {title} | {remediation}")
 }
 

@@ -81,7 +81,7 @@ impl Settings {
     /// `{name}` is the number, `{name one file|# files}` the first form for 1 and otherwise the second with the number in
     /// place of `#`, and `{name recommended}` is ` (14 recommended)` if more is recommended than is in effect.
     pub fn fill(&self, rule: &Rule, template: &'static str) -> Cow<'static, str> {
-        if !template.contains('{') {
+        if rule.settings.is_empty() || !template.contains('{') {
             return Cow::Borrowed(template);
         }
         let mut parts = template.split('{');
@@ -96,9 +96,7 @@ impl Settings {
 
     fn filled(&self, rule: &Rule, place: &str) -> String {
         let (name, form) = place.split_once(' ').unwrap_or((place, "#"));
-        // A reason that several rules have can name a number of another one.
-        let all = rule.settings.iter().chain(crate::rules().flat_map(|other| other.settings));
-        let Some(setting) = all.into_iter().find(|setting| setting.name == name) else {
+        let Some(setting) = rule.settings.iter().find(|setting| setting.name == name) else {
             return format!("{{{place}}}");
         };
         let value = self.get(setting);

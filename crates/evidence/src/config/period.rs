@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use evidence_settings::declare::{Format, Section, Shape};
+use evidence_settings::declare::{Format, Key, Section, Shape};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
@@ -48,60 +48,53 @@ impl Period {
 }
 
 keys! {
-    DAYS = integer("days", 90, 1..=366, "How many days before the run. Not with `from` and `to`.")
+    DAYS = integer("days", 90, 1..=366, "How many days to the end, if `from` is absent.")
         example "365", also &["last"];
     FROM = optional("from", Shape::Text(Format::Custom(&DATE)), "The first day, in UTC.")
-        rule "with `to`", example "2026-07-01", also &["start", "since"];
-    TO = optional("to", Shape::Text(Format::Custom(&DATE)), "The last day, in UTC, which counts to its end or to the run.")
-        rule "with `from`; at most 366 days with the first; not in the future", example "2026-09-30", also &["end", "until"];
+        rule "at most 366 days before the end, and not in the future", example "2026-07-01", also &["start", "since"];
+    TO = optional("to", Shape::Text(Format::Custom(&DATE)), "The last day, in UTC; without it, the run is the end.")
+        rule "not before `from`, and not in the future", example "2026-09-30", also &["end", "until"];
 }
 
 /// `period`
-pub(super) static SECTION: Section = Section::new(
-    "period",
-    "The days that rules about events look at: merged changes, and pushes.",
-    &[&DAYS, &FROM, &TO],
-);
+pub(super) static SECTION: Section =
+    Section::new("period", "The days that rules about events look at: merged changes, and pushes.", &[&DAYS, &FROM, &TO]);
 
 /// The period; `None` if it is wrong.
 pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Period> {
-    let days = decoder.integer::<i64>(fields, &DAYS)?;
-    let from = decoder.text(fields, &FROM);
-    let to = decoder.text(fields, &TO);
-    if !fields.has(&FROM) && !fields.has(&TO) {
-        return Some(Period::before(decoder.now, days));
+    let days = decoder.integer::<i64>(fields, &DAYS);
+    let from = day(decoder, fields, &FROM);
+    let to = day(decoder, fields, &TO);
+    let (days, from, to) = (days?, from?, to?);
+    let now = decoder.now;
+    let end = match to {
+        Some(last) => start_of(last.tomorrow().ok()?)?.as_second().saturating_sub(1),
+        None => now,
+    };
+    let begin = match from {
+        Some(first) => start_of(first)?,
+        None => Period::before(end, days).from,
+    };
+    let last = to.and_then(start_of).map_or(now, Timestamp::as_second);
+    let text = if begin.as_second() > now || last > now {
+        "`period` ends in the future".to_string()
+    } else if begin.as_second() > end || end.saturating_sub(begin.as_second()) > MOST_DAYS * 24 * 60 * 60 {
+        format!("`period` is not 1 to {MOST_DAYS} days")
+    } else {
+        return Some(Period { from: begin, to: Timestamp::from_second(end).ok()? });
+    };
+    let complaint =
+        Complaint::new(text).help("write the earlier day in `from`, and in `to` a day that is past, or today");
+    decoder.problems.add(fields.place(), fields.path(), complaint);
+    None
+}
+
+/// A day, if the key is given; `None` if it is wrong.
+fn day(decoder: &mut Decoder<'_, '_>, fields: &Fields, key: &'static Key) -> Option<Option<Date>> {
+    if !fields.has(key) {
+        return Some(None);
     }
-    let place = fields.place();
-    let mut wrong = |complaint: Complaint| decoder.problems.add(place.clone(), fields.path(), complaint);
-    if fields.has(&DAYS) {
-        wrong(
-            Complaint::new("`period` has `days` and also `from` or `to`")
-                .help("remove `days`, or the other two"),
-        );
-        return None;
-    }
-    if !fields.has(&FROM) || !fields.has(&TO) {
-        wrong(
-            Complaint::new("`period` needs both `from` and `to`").help("add the other day, or write `days`"),
-        );
-        return None;
-    }
-    let (first, last) = (date(&from?.value)?, date(&to?.value)?);
-    let (begin, end) = (start_of(first)?, start_of(last.tomorrow().ok()?)?);
-    let span = first.until(last).ok()?.get_days();
-    if span < 0 || i64::from(span) >= MOST_DAYS {
-        let text = format!("`period` is from {first} to {last}, not 1 to {MOST_DAYS} days");
-        wrong(Complaint::new(text).help("write the earlier day in `from`"));
-        return None;
-    }
-    if begin.as_second() > decoder.now || start_of(last)?.as_second() > decoder.now {
-        wrong(
-            Complaint::new(format!("`period` ends on {last}, which is in the future"))
-                .help("write a day that is past, or today"),
-        );
-        return None;
-    }
-    Some(Period { from: begin, to: end.checked_sub(SignedDuration::from_secs(1)).ok()? })
+    date(&decoder.text(fields, key)?.value).map(Some)
 }
 
 /// The beginning of a day, in UTC.
