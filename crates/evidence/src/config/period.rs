@@ -57,8 +57,11 @@ keys! {
 }
 
 /// `period`
-pub(super) static SECTION: Section =
-    Section::new("period", "The days that rules about events look at: merged changes, and pushes.", &[&DAYS, &FROM, &TO]);
+pub(super) static SECTION: Section = Section::new(
+    "period",
+    "The days that rules about events look at: merged changes, and pushes.",
+    &[&DAYS, &FROM, &TO],
+);
 
 /// The period; `None` if it is wrong.
 pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Period> {
@@ -83,8 +86,8 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<P
     } else {
         return Some(Period { from: begin, to: Timestamp::from_second(end).ok()? });
     };
-    let complaint =
-        Complaint::new(text).help("write the earlier day in `from`, and in `to` a day that is past, or today");
+    let complaint = Complaint::new(text)
+        .help("write the earlier day in `from`, and in `to` a day that is past, or today");
     decoder.problems.add(fields.place(), fields.path(), complaint);
     None
 }
