@@ -38,12 +38,20 @@ pub use self::host::answer;
 
 use self::config::{AppKey, AppSettings, CodeHostConfig, Repositories, SignIn};
 pub use self::host::app::permissions::{PERMISSIONS, Permission};
+
+/// The permissions that the rules of a framework need.
+pub fn permissions_of(framework: &'static Framework) -> impl Iterator<Item = &'static Permission> {
+    let names = needed(topics::of_framework(framework).map(|topic| topic.name));
+    PERMISSIONS.iter().filter(move |permission| names.contains(permission.name))
+}
+use self::host::app::permissions::needed;
 use self::names::{MEMBER, NAME};
 use super::{ConnectError, RunContext, Scope, Session, Source, SourceKind};
 use crate::env::Env;
 use crate::origin::Origin;
 use evidence_rules::codehost::NO_DIRECT_PUSH;
 use evidence_rules::codehost::artifact::CHANGES;
+use evidence_rules::framework::Framework;
 use evidence_rules::rule::Rule;
 
 /// The static description of this source.

@@ -24,6 +24,7 @@ use super::repository;
 use super::topic::{Inspect, Topic};
 use crate::source::endpoint::{Endpoint, endpoint};
 use crate::source::{CollectionItem, Source as _};
+use evidence_rules::framework::Framework;
 
 /// Every topic, in the order of the collection.
 static TOPICS: &[&Topic] = &[
@@ -85,6 +86,12 @@ pub(super) fn of_organization(config: &CodeHostConfig) -> impl Iterator<Item = &
 /// The topics about every repository that the configuration requires.
 pub(super) fn of_repositories(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
     required(config).filter(|topic| matches!(topic.inspect, Inspect::Repository(_)))
+}
+
+/// The topics that the rules of a framework can require.
+pub(super) fn of_framework(framework: &'static Framework) -> impl Iterator<Item = &'static Topic> {
+    let uses = |topic: &&Topic| topic.kind.rules.iter().any(|rule| framework.control_of(rule).is_some());
+    TOPICS.iter().copied().filter(move |topic| uses(topic))
 }
 
 /// The topics that the configuration requires.
