@@ -157,3 +157,17 @@ fn several_pages() {
     let dry = lab.collect(&["--dry-run"]).exits(0);
     assert!(dry.all().contains("requests       10;"), "{}", dry.all());
 }
+
+/// The page for a token is filled in with what the rules of the framework need, and no more.
+#[test]
+fn the_permissions_of_a_framework() {
+    let lab = lab(organization([owner("o1")]), reader());
+    for (framework, needs) in [("soc2_type1", false), ("tsc_2017", true)] {
+        let file = format!("{framework}.yaml");
+        let run = lab.run(&["init", "--org", "acme", "--framework", framework, "-c", &file]).exits(0);
+        for name in ["members", "pull_requests", "vulnerability_alerts"] {
+            assert_eq!(run.stdout.contains(&format!("&{name}=read")), needs, "{}", run.stdout);
+            assert_eq!(run.stdout.contains(&format!("\"{name}\": \"read\"")), needs, "{}", run.stdout);
+        }
+    }
+}
