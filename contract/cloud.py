@@ -14,6 +14,7 @@ import tempfile
 import botocore.exceptions
 from bundle import Scenarios, Tool, expect, expect_in, refused, sandbox
 from cloud_provider import AWAY, EXTERNAL_ID, GOOD_POLICY, HOME, READING, TRAIL, Account, Provider
+from cloud_resources import detectors, resources
 from recorder import Recorder
 
 CONTROLS = ["CC6.1", "CC7.2"]
@@ -439,6 +440,8 @@ SCENARIOS = [
     ("temporary credentials", temporary_credentials),
     ("throttled", throttled),
     ("a page that never comes", a_page_that_never_comes),
+    ("security groups, buckets, databases", resources),
+    ("detectors", detectors),
 ]
 
 

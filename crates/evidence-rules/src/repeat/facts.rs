@@ -2,14 +2,19 @@
 
 use std::io::Read;
 
+use crate::altcloud::effective::EffectiveAdministrators;
 use crate::altcloud::inactive_users::UserActivity;
 use crate::altcloud::record::{AdminRoles, TwoStepVerification, UserLifecycle};
+use crate::cloud::admin_ports::OpenPorts;
 use crate::cloud::credentials::CredentialReport;
+use crate::cloud::databases::Databases;
 use crate::cloud::disk_encryption::DiskEncryption;
 use crate::cloud::record::{
     AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicyRecord, RootAccount,
     TrailStatus,
 };
+use crate::cloud::storage::PublicAccess;
+use crate::cloud::threat_detection::Detectors;
 use crate::codehost::changes::Changes;
 use crate::codehost::people::People;
 use crate::codehost::record::{
@@ -75,9 +80,14 @@ artifacts! {
     LogGroups: cloud::artifact::LOG_GROUPS => LogGroupsRecord,
     RootAccount: cloud::artifact::ROOT_ACCOUNT => RootAccount,
     DiskEncryption: cloud::artifact::DISK_ENCRYPTION => DiskEncryption,
+    OpenPorts: cloud::artifact::OPEN_PORTS => OpenPorts,
+    PublicAccess: cloud::artifact::PUBLIC_ACCESS => PublicAccess,
+    Databases: cloud::artifact::DATABASES => Databases,
+    Detectors: cloud::artifact::DETECTORS => Detectors,
     CredentialReport: cloud::artifact::CREDENTIAL_REPORT => CredentialReport,
     TwoStep: altcloud::artifact::TWO_STEP => TwoStepVerification,
     AdminRoles: altcloud::artifact::ADMIN_ROLES => AdminRoles,
+    AdministratorsEffective: altcloud::artifact::ADMINISTRATORS_EFFECTIVE => EffectiveAdministrators,
     UserActivity: altcloud::artifact::USER_ACTIVITY => UserActivity,
     UserLifecycle: altcloud::artifact::USER_LIFECYCLE => UserLifecycle,
 }

@@ -1,7 +1,7 @@
 //! `rules`: which rules run, and what an organization demands beyond a rule's own minimum.
 
 use evidence_rules::altcloud::inactive_users;
-use evidence_rules::cloud::{access_key_age, password, retention, unused_credentials};
+use evidence_rules::cloud::{access_key_age, database_backup, password, retention, unused_credentials};
 use evidence_rules::codehost::{branch_protection, owners_count, vulnerabilities_in_time};
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::{Rule, Setting, Settings};
@@ -53,6 +53,10 @@ settings! {
     "unused-credentials", UNUSED_CREDENTIALS: [
         LONGEST_UNUSED = unused_credentials::MAXIMUM_DAYS,
         "After how many days without use a password or an access key counts as unused.", "45"
+    ];
+    "database-backup", DATABASE_BACKUP: [
+        BACKUP_DAYS = database_backup::MINIMUM_DAYS,
+        "How many days the automatic backups of every database must be kept.", "14"
     ];
     "branch-protection", BRANCH_PROTECTION: [
         APPROVALS = branch_protection::APPROVALS,

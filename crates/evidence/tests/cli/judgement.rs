@@ -475,6 +475,60 @@ fn other_facts_have_other_verdicts() {
             "2 regions encrypt new disks",
         ),
         (
+            "admin-ports-closed",
+            "123456789012",
+            "sources/cloud/open_ports_us-east-1.json",
+            |record| record["SecurityGroups"] = json!([]),
+            "pass",
+            "ok",
+            "3 security groups, none opens an administration port to the internet",
+        ),
+        (
+            "storage-not-public",
+            "123456789012",
+            "sources/cloud/public_access.json",
+            |record| record["Buckets"][1]["PolicyStatus"]["IsPublic"] = json!(false),
+            "pass",
+            "ok",
+            "2 buckets, none public",
+        ),
+        (
+            "database-encrypted",
+            "123456789012",
+            "sources/cloud/databases_eu-west-1.json",
+            |record| record["DBClusters"][0]["StorageEncrypted"] = json!(false),
+            "fail",
+            "database_unencrypted",
+            "1 of 2 databases are not encrypted: orders in eu-west-1 (cluster)",
+        ),
+        (
+            "database-not-public",
+            "123456789012",
+            "sources/cloud/databases_eu-west-1.json",
+            |record| record["DBInstances"][1]["PubliclyAccessible"] = json!(true),
+            "fail",
+            "database_public",
+            "1 of 2 databases are publicly accessible: reporting in eu-west-1",
+        ),
+        (
+            "database-backup",
+            "123456789012",
+            "sources/cloud/databases_eu-west-1.json",
+            |record| record["DBInstances"][1]["BackupRetentionPeriod"] = json!(8),
+            "pass",
+            "ok",
+            "2 databases, all with enough backups",
+        ),
+        (
+            "threat-detection",
+            "123456789012",
+            "sources/cloud/detectors_us-east-1.json",
+            |record| record["Detectors"] = json!([{"DetectorId": "1", "Status": "ENABLED"}]),
+            "pass",
+            "ok",
+            "2 regions have an enabled detector",
+        ),
+        (
             "trail-integrity",
             "123456789012",
             "sources/cloud/audit_trails.json",
@@ -591,6 +645,30 @@ fn other_facts_have_other_verdicts() {
             "1 of 1 open alerts are overdue: #3 (high, since 2020-01-01T00:00:00Z)",
         ),
         (
+            "guests",
+            "acme.example",
+            "sources/altcloud/user_activity.json",
+            |record| {
+                record["users"][0]["isGuestUser"] = json!(true);
+                record["users"][0]["primaryEmail"] = json!("ann@partner.example");
+            },
+            "not_applicable",
+            "information",
+            "1 guest: ann@partner.example",
+        ),
+        (
+            "administrators-by-group",
+            "acme.example",
+            "sources/altcloud/administrators_effective.json",
+            |record| {
+                record["roleAssignments"] = json!([]);
+                record["administratorsFromUsersList"] = json!([]);
+            },
+            "not_verifiable",
+            "no_evidence",
+            "0 active super administrators",
+        ),
+        (
             "inactive-users",
             "acme.example",
             "sources/altcloud/user_activity.json",
@@ -659,6 +737,7 @@ fn no_forged_setting_is_verified() {
         ("owners-count", "maximum", 4, "2 to 5 owners", "2 to 4 owners"),
         ("access-key-age", "maximum_days", 10, "within 90 days", "within 10 days"),
         ("unused-credentials", "maximum_days", 1, "within 90 days", "within one day"),
+        ("database-backup", "minimum_days", 35, "for at least 7 days", "for at least 35 days"),
         ("inactive-users", "maximum_days", 1, "signed in within 90 days", "signed in within one day"),
         ("inactive-users", "grace_days", 366, "created within 30 days", "created within 366 days"),
     ];
