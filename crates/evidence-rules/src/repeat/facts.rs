@@ -15,9 +15,11 @@ use crate::cloud::record::{
 };
 use crate::cloud::storage::PublicAccess;
 use crate::cloud::threat_detection::Detectors;
+use crate::codehost::changes::Changes;
+use crate::codehost::people::People;
 use crate::codehost::record::{
-    BranchProtection, BranchRules, BranchState, CodeownersErrors, CodeownersFile, OrganizationSettings,
-    Ruleset,
+    BranchHistory, BranchProtection, BranchRules, BranchState, CodeownersErrors, CodeownersFile,
+    OrganizationSettings, Ruleset,
 };
 use crate::codehost::security::RepositorySecurity;
 use crate::inspection::ArtifactKind;
@@ -60,12 +62,15 @@ macro_rules! artifacts {
 
 artifacts! {
     Organization: codehost::artifact::ORGANIZATION_SETTINGS => OrganizationSettings,
+    People: codehost::artifact::PEOPLE => People,
     Protection: codehost::artifact::PROTECTION => BranchProtection,
+    History: codehost::artifact::BRANCH_HISTORY => BranchHistory,
     BranchRules: codehost::artifact::BRANCH_RULES => BranchRules,
     Branch: codehost::artifact::BRANCH => BranchState,
     Ruleset: codehost::artifact::RULESET => Ruleset,
     Codeowners: codehost::artifact::CODEOWNERS => CodeownersFile,
     Security: codehost::artifact::SECURITY => RepositorySecurity,
+    Changes: codehost::artifact::CHANGES => Changes,
     CodeownersErrors: codehost::artifact::CODEOWNERS_ERRORS => CodeownersErrors,
     PasswordPolicy: cloud::artifact::PASSWORD_POLICY => PasswordPolicyRecord,
     AccountSummary: cloud::artifact::ACCOUNT_SUMMARY => AccountSummary,

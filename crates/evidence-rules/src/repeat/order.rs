@@ -7,7 +7,8 @@ use crate::cloud::artifact::{
     ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, PUBLIC_ACCESS, REGIONAL, TRAIL_STATUS,
 };
 use crate::codehost::artifact::{
-    ALERTS, BRANCH, BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, PROTECTION, RULESET, SECURITY,
+    ALERTS, BRANCH, BRANCH_ACTIVITY, BRANCH_HISTORY, BRANCH_RULES, CHANGES, CODEOWNERS, CODEOWNERS_ERRORS,
+    MERGED_CHANGES, PROTECTION, RULESET, SECURITY,
 };
 use crate::inspection::{ArtifactKind, Shown};
 
@@ -21,9 +22,11 @@ pub(super) fn joins(rows: &[Row], next: &Row) -> bool {
     let begins = |kind: &ArtifactKind| *first.kind == *kind;
     let is_any = |kinds: &[&ArtifactKind]| kinds.iter().any(|kind| **kind == *next.kind);
     if begins(&PROTECTION) {
-        same && is_any(&[&BRANCH_RULES, &BRANCH, &RULESET])
+        same && is_any(&[&BRANCH_HISTORY, &BRANCH_RULES, &BRANCH, &RULESET])
     } else if begins(&CODEOWNERS) {
         same && is_any(&[&CODEOWNERS_ERRORS])
+    } else if begins(&CHANGES) {
+        same && is_any(&[&MERGED_CHANGES, &BRANCH_ACTIVITY])
     } else if begins(&SECURITY) {
         same && is_any(&[&ALERTS])
     } else if REGIONAL.iter().any(|kind| begins(kind)) {

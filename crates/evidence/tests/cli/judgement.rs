@@ -579,6 +579,72 @@ fn other_facts_have_other_verdicts() {
             "vulnerability alerts are enabled",
         ),
         (
+            "history-protected",
+            "acme/payments",
+            "sources/codehost/repo_acme_payments_branch_history.json",
+            |record| record["allow_force_pushes"]["enabled"] = json!(true),
+            "fail",
+            "history_unprotected",
+            "force pushes not blocked, deletions blocked, enforced for administrators",
+        ),
+        (
+            "stale-approvals-dismissed",
+            "acme/payments",
+            "sources/codehost/repo_acme_payments_branch_protection.json",
+            |record| record["required_pull_request_reviews"]["dismiss_stale_reviews"] = json!(false),
+            "fail",
+            "stale_approvals_kept",
+            "approvals required, an approval survives later pushes, enforced for administrators",
+        ),
+        (
+            "members-two-factor",
+            "acme",
+            "sources/codehost/people.json",
+            |record| record["people"][0]["two_factor"] = json!(false),
+            "fail",
+            "member_without_two_factor",
+            "1 of 4 members have no second factor: olivia-owner; no outside collaborator",
+        ),
+        (
+            "owners-count",
+            "acme",
+            "sources/codehost/people.json",
+            |record| record["people"][0]["role"] = json!("member"),
+            "fail",
+            "owners_too_few",
+            "1 owner",
+        ),
+        (
+            "changes-approved",
+            "acme/payments",
+            "sources/codehost/repo_acme_payments_changes.json",
+            |record| record["changes"][0]["reviews"][0]["state"] = json!("DISMISSED"),
+            "fail",
+            "change_not_approved",
+            "1 of 1 merged changes have no approval that counts: #12",
+        ),
+        (
+            "no-direct-push",
+            "acme/payments",
+            "sources/codehost/repo_acme_payments_changes.json",
+            |record| {
+                record["pushes"] = json!([{"actor": "mia", "kind": "push", "at": "2026-11-20T12:00:00Z",
+                    "before": "a", "after": "b"}]);
+            },
+            "fail",
+            "pushed_directly",
+            "1 of 1 pushes went past pull requests: push by mia at 2026-11-20T12:00:00Z",
+        ),
+        (
+            "vulnerabilities-in-time",
+            "acme/storefront",
+            "sources/codehost/repo_acme_storefront_security.json",
+            |record| record["open_alerts"][0]["created_at"] = json!("2020-01-01T00:00:00Z"),
+            "fail",
+            "vulnerability_overdue",
+            "1 of 1 open alerts are overdue: #3 (high, since 2020-01-01T00:00:00Z)",
+        ),
+        (
             "guests",
             "acme.example",
             "sources/altcloud/user_activity.json",
@@ -628,6 +694,14 @@ fn other_facts_have_other_verdicts() {
                         check["actual"] = json!(actual);
                         changed += 1;
                     }
+                    // Where alerts are reported, their age is judged too.
+                    if *rule == "vulnerability-alerts"
+                        && check["rule"] == "vulnerabilities-in-time"
+                        && check["subject"] == *subject
+                    {
+                        (check["status"], check["reason"]) = (json!("pass"), json!("ok"));
+                        check["actual"] = json!("no open alert of high or critical severity");
+                    }
                 }
             }
         });
@@ -651,6 +725,16 @@ fn no_forged_setting_is_verified() {
             "at least 1 approving review,",
             "at least 2 approving reviews,",
         ),
+        (
+            "vulnerabilities-in-time",
+            "critical_days",
+            7,
+            "30 days if it is critical",
+            "7 days if it is critical",
+        ),
+        ("vulnerabilities-in-time", "high_days", 7, "60 days if it is high", "7 days if it is high"),
+        ("owners-count", "minimum", 3, "2 to 5 owners", "3 to 5 owners"),
+        ("owners-count", "maximum", 4, "2 to 5 owners", "2 to 4 owners"),
         ("access-key-age", "maximum_days", 10, "within 90 days", "within 10 days"),
         ("unused-credentials", "maximum_days", 1, "within 90 days", "within one day"),
         ("database-backup", "minimum_days", 35, "for at least 7 days", "for at least 35 days"),
@@ -682,7 +766,7 @@ fn no_forged_setting_is_verified() {
             assert_eq!(forged.judged(), Some(Reason::JudgementDiffers), "{rule} {wrong}");
         }
         // Both, with the verdicts of the default: those of the sample depend on every number but this one.
-        if name == "grace_days" {
+        if ["grace_days", "maximum", "critical_days"].contains(&name) {
             continue;
         }
         let mut forged = edited(rule, &|record| {

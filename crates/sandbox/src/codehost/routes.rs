@@ -2,7 +2,7 @@
 
 use super::app::Whose;
 use super::part;
-use super::parts::PARTS;
+use super::parts::{ORGANIZATION_PARTS, PARTS};
 use percent_encoding::percent_decode_str;
 
 /// An endpoint.
@@ -13,7 +13,11 @@ pub(super) enum Route {
     RateLimit,
     Organization(OrganizationPath),
     OrganizationRepositories(OrganizationPath),
+    /// An endpoint below an organization with a file of its own.
+    OrganizationPart(OrganizationPath, &'static part::OrganizationPart),
     Repository(RepositoryPath, Part),
+    /// The search for issues and pull requests.
+    Search,
     /// An app's installation.
     Installation(Whose),
     Installations,
@@ -61,6 +65,7 @@ impl Route {
         match segments.as_slice() {
             [""] | [] => Self::Root,
             ["user"] => Self::User,
+            ["search", "issues"] => Self::Search,
             ["rate_limit"] => Self::RateLimit,
             // Below `/api/v3` the other interface is beside it.
             ["graphql"] | ["api", "graphql"] => Self::Graphql,
@@ -85,6 +90,12 @@ impl Route {
             ["repositories", id, rest @ ..] => {
                 Self::Repository(RepositoryPath::Id((*id).to_owned()), part(rest))
             }
+            ["orgs", login, rest @ ..] => organization_part(rest).map_or(Self::Nothing, |part| {
+                Self::OrganizationPart(OrganizationPath::Login((*login).to_owned()), part)
+            }),
+            ["organizations", id, rest @ ..] => organization_part(rest).map_or(Self::Nothing, |part| {
+                Self::OrganizationPart(OrganizationPath::Id((*id).to_owned()), part)
+            }),
             _ => Self::Nothing,
         }
     }
@@ -94,9 +105,11 @@ impl Route {
         match self {
             Self::Root => "root",
             Self::User => "user",
+            Self::Search => "search",
             Self::RateLimit => "rate_limit",
             Self::Organization(_) => "organization",
             Self::OrganizationRepositories(_) => "repositories",
+            Self::OrganizationPart(_, part) => part.name,
             Self::Repository(_, part) => match part {
                 Part::Itself => "repository",
                 Part::Known(known, _) => known.name,
@@ -124,6 +137,7 @@ impl Route {
     pub(super) fn accepted_permissions(&self) -> &'static str {
         match self {
             Self::Organization(_)
+            | Self::Search
             | Self::User
             | Self::RateLimit
             | Self::Root
@@ -133,6 +147,7 @@ impl Route {
             | Self::Graphql
             | Self::Nothing => "allows_permissionless_access=true",
             Self::OrganizationRepositories(_) => "metadata=read",
+            Self::OrganizationPart(_, part) => part.permissions,
             Self::Repository(_, part) => match part {
                 Part::Known(known, _) => known.permissions,
                 Part::Contents(_) | Part::ContentsSlash => "contents=read",
@@ -140,6 +155,10 @@ impl Route {
             },
         }
     }
+}
+
+fn organization_part(rest: &[&str]) -> Option<&'static part::OrganizationPart> {
+    ORGANIZATION_PARTS.iter().copied().find(|known| known.path == rest)
 }
 
 fn part(rest: &[&str]) -> Part {

@@ -67,6 +67,9 @@ fn shown(rule: &Protection) -> Value {
         "requiredStatusCheckContexts": contexts,
         "requiredStatusChecks": contexts.iter().map(|context| json!({"context": context})).collect::<Vec<_>>(),
         "isAdminEnforced": rule.enforce_admins,
+        "requireLastPushApproval": reviews.is_some_and(|reviews| reviews.last_push_approval),
+        "allowsForcePushes": rule.force_pushes,
+        "allowsDeletions": rule.deletions,
     })
 }
 

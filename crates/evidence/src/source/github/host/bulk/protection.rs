@@ -63,6 +63,9 @@ pub(crate) struct ClassicNode {
     pub(crate) required_status_check_contexts: Option<Vec<Option<String>>>,
     pub(crate) required_status_checks: Option<Vec<CheckNode>>,
     pub(crate) is_admin_enforced: Option<bool>,
+    pub(crate) require_last_push_approval: Option<bool>,
+    pub(crate) allows_force_pushes: Option<bool>,
+    pub(crate) allows_deletions: Option<bool>,
 }
 
 /// One that a rule makes an exception for.

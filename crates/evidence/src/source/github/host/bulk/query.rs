@@ -38,8 +38,8 @@ pub(super) static CODEOWNERS: StoredQuery<OwnersNode> = StoredQuery {
 
 /// The classic rules and rulesets of up to 50 repositories.
 pub(crate) static BRANCH_PROTECTIONS: Call<Page<ProtectionNode>> = call(
-    "/graphql?query=branch-protection",
-    "`branch-protection`: classic rules that exist, and rules of rulesets without a pull request rule",
+    "`branch-protection`: classic rules that exist, and rules of rulesets without a pull request rule; \
+     `codeowners-default-rule`: files, and directories that have none (POST)",
     12,
 );
 
@@ -47,15 +47,11 @@ pub(crate) static BRANCH_PROTECTIONS: Call<Page<ProtectionNode>> = call(
 pub(crate) static CODEOWNERS_FILES: Call<Page<OwnersNode>> =
     call("/graphql?query=codeowners", "`codeowners-default-rule`: files, and directories that have none", 13);
 
-const fn call<T: Serialize + DeserializeOwned>(
-    name: &'static str,
-    purpose: &'static str,
-    kind: u8,
-) -> Call<Page<T>> {
+const fn call<T: Serialize + DeserializeOwned>(purpose: &'static str, kind: u8) -> Call<Page<T>> {
     Call {
-        name,
+        name: "/graphql",
         purpose,
-        times: "with `bulk: true`, once per 50 repositories, and for parts of a page that was too much for the host",
+        times: "with `bulk: true`, once for each of the two per 50 repositories, and for parts of a page that was too much for the host",
         // A page that fails is asked again in parts; `pages` decides when to stop.
         kind: None,
         media_type: "application/json",

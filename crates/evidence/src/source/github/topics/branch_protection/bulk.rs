@@ -10,7 +10,7 @@ use evidence_http::{Asked, Meta};
 use evidence_rules::codehost::branch_protection::reduced;
 use evidence_rules::codehost::record::{
     Actors, BranchProtection, BranchRule, EnforceAdmins, RequiredReviews, RequiredStatusChecks,
-    RuleParameters, RulesetCheck, SlugName, StatusCheck, UserName, Workflow,
+    RuleParameters, RulesetCheck, SlugName, StatusCheck, Switch, UserName, Workflow,
 };
 use evidence_rules::field::Field;
 use std::sync::Arc;
@@ -75,6 +75,7 @@ fn classic_rule(classic: ClassicNode, url: &str) -> Option<BranchProtection> {
             dismiss_stale_reviews: Field::Value(classic.dismisses_stale_reviews?),
             require_code_owner_reviews: Field::Value(classic.requires_code_owner_reviews?),
             required_approving_review_count: Field::Value(classic.required_approving_review_count?),
+            require_last_push_approval: Field::Value(classic.require_last_push_approval?),
             bypass_pull_request_allowances: if is_empty(&bypass) {
                 Field::Absent
             } else {
@@ -105,6 +106,8 @@ fn classic_rule(classic: ClassicNode, url: &str) -> Option<BranchProtection> {
             url: Field::Value(format!("{url}/enforce_admins")),
             enabled: Field::Value(classic.is_admin_enforced?),
         }),
+        allow_force_pushes: Field::Value(Switch { enabled: Field::Value(classic.allows_force_pushes?) }),
+        allow_deletions: Field::Value(Switch { enabled: Field::Value(classic.allows_deletions?) }),
     })
 }
 

@@ -16,14 +16,14 @@ use futures_util::future::BoxFuture;
 use self::bulk::Proved;
 use self::classic::ClassicReading;
 use crate::observation::{Inspection, Observation};
-use crate::source::CollectionItem;
 use crate::source::github::config::{Branch, FALLBACK_BRANCH};
 use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::subject::{RepositoryName, example};
 use crate::source::github::topic::{Inspect, Look, Requests, Topic};
+use crate::source::{CollectionItem, Source as _};
 use evidence_http::Meta;
 use evidence_rules::codehost::OF_BRANCH;
-use evidence_rules::codehost::artifact::PROTECTION;
+use evidence_rules::codehost::artifact::{BRANCH_HISTORY, PROTECTION};
 use evidence_rules::codehost::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, BranchFacts, Classic, DEFAULT_BRANCH_DIFFERS, Rules, Unread, Viewer,
     is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
@@ -73,7 +73,11 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     let asked = match proved.as_mut().and_then(|proved| Some((proved.classic.take()?, &*proved))) {
         Some((rule, proved)) => {
             let (observation, classic) = classic::shown(target, rule, &proved.meta);
-            let reading = ClassicReading { classic, may_be_missing: false, renamed: false };
+            let history = match &classic {
+                Classic::Shown(protection) => classic::history_of(target, protection, &proved.meta),
+                _ => None,
+            };
+            let reading = ClassicReading { classic, may_be_missing: false, renamed: false, history };
             (Observation { requests: proved.asked.to_vec(), ..observation }, reading)
         }
         None => {
@@ -81,7 +85,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
             with_requests(Box::pin(reading)).await
         }
     };
-    let (mut observation, ClassicReading { classic, may_be_missing, renamed }) = asked;
+    let (mut observation, ClassicReading { classic, may_be_missing, renamed, history }) = asked;
     observation.warnings.extend(host.bulk_warning());
     let differs = default.filter(|default| *default != branch_name);
     let mut facts = BranchFacts {
@@ -91,13 +95,19 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         state: None,
         rules: Rules::NotAsked,
         rulesets: BTreeMap::new(),
+        history: None,
         viewer: Viewer::default(),
     };
     let mut others = Vec::new();
+    if let Some((seen, record)) = history.filter(|_| host.config.collects(&BRANCH_HISTORY)) {
+        others.push(Observation { requests: observation.requests.clone(), ..seen });
+        facts.history = Some(record);
+    }
+    let wanted = |rule| host.config.wants(rule);
     let settings = &host.config.rule_settings;
     // Nothing can be changed in an archived repository, so its settings do not matter.
     let archived = details.archived;
-    if !archived && wants_rules(&facts, settings) {
+    if !archived && wants_rules(&facts, settings, wanted) {
         let (seen, found) = match proved.as_mut().and_then(|proved| Some((proved.rules.take()?, &*proved))) {
             Some((rules, proved)) => {
                 let (observation, found) = rules::shown(target, rules, &proved.meta);
@@ -129,12 +139,12 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         facts.state = state;
         others.push(seen);
     }
-    if next_ruleset(&facts, settings).is_some() {
+    if next_ruleset(&facts, settings, wanted).is_some() {
         // The host shows this setting only to owners.
         let owns = host.organization.settings.two_factor_requirement_enabled.value().is_some();
         facts.viewer = Viewer { administers: details.administered, owns };
     }
-    while let Some(id) = next_ruleset(&facts, settings) {
+    while let Some(id) = next_ruleset(&facts, settings, wanted) {
         let of_organization = facts.viewer.owns && !renamed && is_of_organization(&facts, id);
         let number = of_organization.then_some(number);
         let (seen, found) = with_requests(ruleset::ruleset(host, target, id, renamed, number)).await;
