@@ -72,22 +72,20 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(changes::activity::ACTIVITY, nothing),
     endpoint!(changes::total::SEARCH, nothing),
     endpoint!(open_alerts::ALERTS, nothing),
-    QUERIES,
-];
-
-/// The stored queries, which have one address.
-const QUERIES: Endpoint = Endpoint {
-    name: BRANCH_PROTECTIONS.name,
-    purpose: BRANCH_PROTECTIONS.purpose,
-    times: BRANCH_PROTECTIONS.times,
-    subject: "",
-    limit: BRANCH_PROTECTIONS.limit,
-    read: |answer| {
-        (BRANCH_PROTECTIONS.parse)(answer)?;
-        (CODEOWNERS_FILES.parse)(answer)?;
-        Ok(Vec::new())
+    // The stored queries, which have one address.
+    Endpoint {
+        name: BRANCH_PROTECTIONS.name,
+        purpose: BRANCH_PROTECTIONS.purpose,
+        times: BRANCH_PROTECTIONS.times,
+        subject: "",
+        limit: BRANCH_PROTECTIONS.limit,
+        read: |answer| {
+            (BRANCH_PROTECTIONS.parse)(answer)?;
+            (CODEOWNERS_FILES.parse)(answer)?;
+            Ok(Vec::new())
+        },
     },
-};
+];
 
 /// An answer without a meaning of its own.
 fn nothing<T>(_: T) -> Vec<CollectionItem> {

@@ -75,7 +75,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
             let (observation, classic) = classic::shown(target, rule, &proved.meta);
             let history = match &classic {
                 Classic::Shown(protection) => classic::history_of(target, protection, &proved.meta),
-                _ => None,
+                Classic::Absent(_) | Classic::NoBranch(_) | Classic::Empty | Classic::Unread(_) => None,
             };
             let reading = ClassicReading { classic, may_be_missing: false, renamed: false, history };
             (Observation { requests: proved.asked.to_vec(), ..observation }, reading)
