@@ -44,8 +44,7 @@ pub(crate) static BRANCH_PROTECTIONS: Call<Page<ProtectionNode>> = call(
 );
 
 /// The CODEOWNERS files of up to 50 repositories.
-pub(crate) static CODEOWNERS_FILES: Call<Page<OwnersNode>> =
-    call("/graphql?query=codeowners", "`codeowners-default-rule`: files, and directories that have none", 13);
+pub(crate) static CODEOWNERS_FILES: Call<Page<OwnersNode>> = call("`codeowners-default-rule`", 13);
 
 const fn call<T: Serialize + DeserializeOwned>(purpose: &'static str, kind: u8) -> Call<Page<T>> {
     Call {
