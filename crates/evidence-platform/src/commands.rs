@@ -1,17 +1,16 @@
 //! Runs the commands: opens the platform, then serves or changes it. The only module that prints, with its children.
 
 mod fleet;
+mod output;
 mod retention;
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::CommandFactory as _;
-use evidence_bundle::text::Printable;
 use evidence_bundle::text::saturating_usize;
 use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_cli::Pages;
@@ -19,6 +18,7 @@ use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
 
+use self::output::{print, put, say};
 use crate::api::administration::audit_line;
 use crate::api::status::{OrganizationStatus, StatusView};
 use crate::blobs::{Blobs, BucketAccess};
@@ -457,25 +457,4 @@ fn man(directory: &Path) -> Result<(), Error> {
     let pages = Pages { directory, sections: &crate::manual::sections };
     evidence_cli::write_manual(Cli::command(), &pages, date.as_deref(), Clock::system().now().0 / 1_000)
         .map_err(|error| Error::unusable("no manual pages", error))
-}
-
-fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
-}
-
-/// Prints, unless the reader has read enough.
-fn put(text: &str) -> Result<(), Error> {
-    match print(text) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::unusable("cannot write to standard output", error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Prints a line. Names and labels in it cannot deceive.
-fn say(line: &str) -> Result<(), Error> {
-    put(&format!("{}\n", Printable(line)))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use evidence_os::file::{self, Readers};
 use evidence_os::input;
 
-use super::{print, say};
+use super::output::{print, say};
 use crate::cli::{GroupCommand, KeyCommand, KeyOwner, OrganizationCommand};
 use crate::error::Error;
 use crate::secret::ApiKey;

@@ -1,6 +1,6 @@
 //! The commands about retention: what is due, its deletion, and holds by tag.
 
-use super::{put, say};
+use super::output::{put, say};
 use crate::cli::{HoldCommand, RetentionCommand};
 use crate::error::Error;
 use crate::service::{Operator, Service};

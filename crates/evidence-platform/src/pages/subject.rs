@@ -129,7 +129,7 @@ fn one<'a>(
     };
     Some(Found {
         by_day: period.by_day,
-        cell: &period.cell,
+        cell: period.cell,
         controls,
         failures: &period.listed,
         days: Days::of(history),

@@ -82,7 +82,7 @@ async fn a_check_goes_on_after_kills_and_misses_nothing() {
         while kills < 12 {
             let mut command = home.command(&["check", "--all", "--pace", "2"]);
             let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            tokio::time::sleep(Duration::from_millis(fastrand::u64(80..450))).await;
+            tokio::time::sleep(Duration::from_millis(fastrand::u64(180..500))).await;
             if child.try_wait().unwrap().is_some() {
                 break;
             }
@@ -287,11 +287,11 @@ async fn an_update_of_the_schema_goes_on_after_kills() {
         ))
         .await;
         let newest = "SELECT MAX(version) AS n FROM _sqlx_migrations";
-        let (mut kills, mut in_between) = (0, BTreeSet::new());
+        let (mut kills, mut in_between) = (0_u64, BTreeSet::new());
         loop {
             let mut command = home.command(&["init"]);
             let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            tokio::time::sleep(Duration::from_millis(fastrand::u64(5..400))).await;
+            tokio::time::sleep(Duration::from_millis(fastrand::u64(5..300 + kills * 100))).await;
             if child.try_wait().unwrap().is_some() || kills == 30 {
                 child.wait().unwrap();
                 break;
