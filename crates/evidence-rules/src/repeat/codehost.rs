@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Outcome;
+use serde_json::Value;
 
 use super::facts::Artifact;
 use super::group::{JudgeContext, Judged, Row};
@@ -12,7 +13,7 @@ use crate::codehost::artifact::{
     BRANCH_RULES, CODEOWNERS, CODEOWNERS_ERRORS, ORGANIZATION_SETTINGS, PROTECTION, RULESET, SECURITY,
 };
 use crate::codehost::branch_protection::{
-    self, BranchFacts, Classic, RULESET_ID, Rules, Unread, wants_rules,
+    self, BranchFacts, Classic, RULESET_ID, Rules, Unread, branch_of, wants_rules,
 };
 use crate::codehost::codeowners::{CodeOwners, OwnersFacts};
 use crate::codehost::reason::{ARCHIVED, EMPTY_REPOSITORY, REPOSITORY_DISABLED};
@@ -73,7 +74,15 @@ fn exempt(row: &Row, around: JudgeContext<'_>) -> Option<&'static Reason> {
 /// The facts about the protection of a branch.
 fn branch(rows: &[Row], around: JudgeContext<'_>) -> Option<BranchFacts> {
     let (first, others) = rows.split_first()?;
-    let setting = around.settings.get("branch").and_then(|branch| branch.as_str());
+    let setting = match around.settings.get("branch") {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(branches)) => {
+            let patterns =
+                branches.iter().filter_map(|(pattern, branch)| Some((&**pattern, branch.as_str()?)));
+            Some(branch_of(patterns, &first.subject)?)
+        }
+        Some(branch) => Some(branch.as_str()?),
+    };
     let branch = match setting {
         None => FALLBACK_BRANCH,
         Some(DEFAULT_BRANCH) => around.default_branch.unwrap_or_default(),

@@ -131,6 +131,11 @@ fn common(
     o.bool("is_template", repository.template);
     o.bool("web_commit_signoff_required", false);
     o.array("topics", |a| repository.topics.iter().for_each(|topic| a.str(topic)));
+    if !repository.properties.is_empty() {
+        o.object("custom_properties", |o| {
+            repository.properties.iter().for_each(|(name, value)| o.raw(name, value.as_bytes()));
+        });
+    }
     let visibility = match repository.visibility {
         Visibility::Public => "public",
         Visibility::Private => "private",

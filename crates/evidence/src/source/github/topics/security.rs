@@ -22,7 +22,10 @@ use evidence_rules::field::Field;
 pub(crate) static TOPIC: Topic = Topic {
     name: "security settings",
     kind: &SECURITY,
-    requests: |host| Requests { least: 0, most: u64::from(host.config.wants(&RULE)) },
+    requests: |host| {
+        let most = u64::from(host.config.wants(&RULE));
+        Requests { least: 0, most, usual: [100 * most; 3] }
+    },
     kept_as: || [None, None],
     inspect: Inspect::Repository(inspect),
 };
