@@ -6,8 +6,8 @@ use askama::Template;
 use evidence_bundle::Status;
 use evidence_bundle::text::saturating_u64;
 use evidence_view::history::{
-    Change, Ended, Exception, History, Input, PopulationChange, RuleCoverage, RuleDays, Run, StripCell,
-    StripRow, letter, span,
+    Change, Ended, Exception, History, Input, PopulationChange, PopulationSize, RuleCoverage, RuleDay,
+    RuleDays, Run, StripCell, StripRow, letter, span,
 };
 use evidence_view::{sanitized, words};
 
@@ -42,6 +42,8 @@ pub struct Period<'a> {
     pub failures: String,
     /// How many failures a waiver accepted, if any has one.
     pub waived: Option<String>,
+    /// On how many days a check failed, if any did.
+    pub failing_days: Option<String>,
     /// How long the repaired failures lasted, if any check failed.
     pub repaired: Option<String>,
     /// Whether tool, rules, configuration and key stayed the same.
@@ -56,6 +58,8 @@ pub struct Period<'a> {
     pub listed: Vec<Failure>,
     /// How many are not listed.
     pub more_failures: u64,
+    /// How large the population was: day, source and sentence.
+    pub sizes: Vec<[String; 3]>,
     /// How the population changed.
     pub population: Vec<ChangeRow>,
     /// How many changes are not listed.
@@ -101,8 +105,10 @@ pub struct Strip {
 pub struct Days {
     /// How many there are, and what they are.
     pub what: String,
-    /// Which.
-    pub when: String,
+    /// Which, as runs of days.
+    pub when: Vec<String>,
+    /// How many runs are not named, in words.
+    pub more: Option<String>,
 }
 
 /// A month of days, or a year of weeks.
@@ -123,6 +129,8 @@ pub struct Cell {
     pub code: &'static str,
     /// The letter of the result.
     pub letter: char,
+    /// Whether a day of it has more bundles than are expected.
+    pub is_twice: bool,
     /// Its day or days.
     pub title: String,
 }
@@ -160,6 +168,8 @@ pub struct Failure {
     pub duration: String,
     /// In how many bundles it fails.
     pub bundles: String,
+    /// In how many intervals of that time it was not seen to fail.
+    pub unseen: Option<String>,
     /// Its waivers.
     pub waivers: Vec<String>,
 }
@@ -213,6 +223,7 @@ impl<'a> Period<'a> {
             gap: span(history.longest_gap.seconds),
             failures: capitalized(&history.failures()),
             waived: history.waived().map(|text| capitalized(&text)),
+            failing_days: history.failing_days(),
             repaired: history.repaired().map(|text| capitalized(&text)),
             same: sanitized(&history.same()),
             cell: if by_day {
@@ -222,8 +233,9 @@ impl<'a> Period<'a> {
             },
             by_day,
             controls: controls(history),
-            listed: history.exceptions.iter().take(LISTED).map(failure).collect(),
+            listed: history.exceptions.iter().take(LISTED).map(|one| failure(history, one)).collect(),
             more_failures: more(history.exceptions.len()),
+            sizes: history.population_sizes.iter().map(size).collect(),
             population: history.population.iter().take(LISTED).map(population).collect(),
             more_population: more(history.population.len()),
             changes: history.changes.iter().take(LISTED).map(change).collect(),
@@ -249,24 +261,23 @@ fn controls(history: &History) -> Vec<ControlStrips> {
 }
 
 fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
-    let days = |(result, word): (Option<Status>, &'static str)| {
-        let runs = history.runs(rule, result);
-        let count = rule.days.iter().filter(|day| day.result == result).count();
-        let shown: Vec<String> = runs.iter().take(RUNS).map(Run::words).collect();
+    let days = |(is_meant, word): (&dyn Fn(&RuleDay) -> bool, &'static str)| {
+        let runs = history.runs(rule, is_meant);
+        let count = rule.days.iter().filter(|day| is_meant(day)).count();
         let more = saturating_u64(runs.len().saturating_sub(RUNS));
-        let more = if more > 0 {
-            format!(", and {} more", words::counted(more, "run of days"))
-        } else {
-            String::new()
-        };
         let days = words::counted(saturating_u64(count), "day");
-        (count > 0)
-            .then(|| Days { what: format!("{days} {word}"), when: format!("{}{more}", shown.join(", ")) })
+        (count > 0).then(|| Days {
+            what: format!("{days} {word}"),
+            when: runs.iter().take(RUNS).map(Run::words).collect(),
+            more: (more > 0).then(|| words::counted(more, "more run of days")),
+        })
     };
-    let kinds = [
-        (Some(Status::Fail), "with a failure"),
-        (Some(Status::NotVerifiable), "not verifiable"),
-        (None, "without a bundle"),
+    let is = |result: Option<Status>| move |day: &RuleDay| day.result == result;
+    let kinds: [(&dyn Fn(&RuleDay) -> bool, &'static str); 4] = [
+        (&is(Some(Status::Fail)), "with a failure"),
+        (&is(Some(Status::NotVerifiable)), "not verifiable"),
+        (&is(None), "without a bundle"),
+        (&|day| history.is_twice(day), "with more than one bundle, the worst result counts"),
     ];
     Strip {
         title: sanitized(&words::rule(&rule.rule)),
@@ -286,6 +297,7 @@ fn row(row: StripRow) -> StripLine {
     let cell = |cell: &StripCell| Cell {
         code: cell.result.map_or("none", Status::as_str),
         letter: letter(cell.result),
+        is_twice: cell.is_twice,
         title: if cell.first == cell.last {
             cell.first.clone()
         } else {
@@ -295,7 +307,7 @@ fn row(row: StripRow) -> StripLine {
     StripLine { cells: row.cells.iter().map(cell).collect(), label: row.label, before: vec![(); row.before] }
 }
 
-fn failure(exception: &Exception) -> Failure {
+fn failure(history: &History, exception: &Exception) -> Failure {
     let pass = |time: &Option<String>| time.clone().unwrap_or_else(|| "not seen in the period".to_owned());
     let is_repaired = exception.ended == Ended::Repaired;
     Failure {
@@ -314,12 +326,17 @@ fn failure(exception: &Exception) -> Failure {
         first_pass: pass(&exception.first_pass),
         duration: exception.duration_words(),
         bundles: words::counted(exception.bundles, "bundle"),
+        unseen: history.unseen(exception),
         waivers: exception
             .waivers
             .iter()
             .map(|waiver| capitalized(&sanitized(&waiver.words(exception.bundles))))
             .collect(),
     }
+}
+
+fn size(size: &PopulationSize) -> [String; 3] {
+    [size.day().to_owned(), sanitized(&size.source), size.sentence.clone()]
 }
 
 fn population(change: &PopulationChange) -> ChangeRow {

@@ -27,7 +27,7 @@ pub use fold::FoldError;
 pub(crate) use fold::gap;
 pub use model::{
     Began, Change, Coverage, Ended, Exception, Gap, History, Input, KeyUse, NotUsed, PopulationChange,
-    RuleCoverage, RuleDay, RuleDays, letter,
+    PopulationSize, RuleCoverage, RuleDay, RuleDays, letter,
 };
 pub use period::{Day, Period};
 pub use series::Series;

@@ -45,7 +45,7 @@ impl Days {
     /// Takes the next bundle.
     pub(super) fn bundle(&mut self, series: &Series, bundle: &Stored, results: &Results) {
         let Some(day) = self.period.day_of(bundle.created_at) else { return };
-        let unit = self.period.unit_of(bundle.created_at, self.length);
+        let unit = self.unit_of(bundle);
         if let Some((has_bundle, is_complete)) = self.units.get_mut(unit) {
             *has_bundle = true;
             *is_complete |= bundle.complete;
@@ -84,6 +84,11 @@ impl Days {
                 });
             }
         }
+    }
+
+    /// The interval of a bundle.
+    pub(super) fn unit_of(&self, bundle: &Stored) -> usize {
+        self.period.unit_of(bundle.created_at, self.length)
     }
 
     /// How many intervals have a complete bundle, how many only others, and how many there are.

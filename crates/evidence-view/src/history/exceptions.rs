@@ -33,6 +33,8 @@ struct Open {
     exception: Exception,
     /// Whether the last bundle does not judge the check any more.
     is_unseen: bool,
+    /// The intervals of the first and the last fail, and in how many it fails.
+    units: (usize, usize, usize),
 }
 
 /// A bundle whose results are taken.
@@ -42,6 +44,8 @@ struct Night<'a> {
     waived: Waived<'a>,
     /// Whether it is the first of the period.
     is_first: bool,
+    /// Its interval.
+    unit: usize,
 }
 
 impl Failures {
@@ -52,10 +56,11 @@ impl Failures {
         bundle: &Stored,
         seen: &Seen<'_>,
         results: &Results,
+        unit: usize,
         is_first: bool,
     ) {
         let waived = Waived::of(series, bundle, &mut self.approvals);
-        let night = Night { series, bundle, waived, is_first };
+        let night = Night { series, bundle, waived, is_first, unit };
         for (identity, found) in results {
             self.check(&night, *identity, found);
         }
@@ -95,7 +100,7 @@ impl Failures {
     }
 
     fn fail(&mut self, night: &Night<'_>, identity: Identity, found: &Found) {
-        let Night { series, bundle, waived, is_first } = night;
+        let Night { series, bundle, waived, is_first, unit } = night;
         let now = bundle.created_at;
         let name = |number| series.names.text(number).to_owned();
         let last_pass = self.last_pass.get(&identity).copied();
@@ -120,17 +125,23 @@ impl Failures {
                     first_pass: None,
                     ended: Ended::Open,
                     bundles: 0,
+                    unseen: 0,
                     waivers: Vec::new(),
                     seconds: [last_pass, Some(now), Some(now), None],
                 },
                 is_unseen: false,
+                units: (*unit, *unit, 1),
             }
         });
         open.is_unseen = false;
+        let (first, last, failing) = open.units;
+        let failing = failing.saturating_add(usize::from(last != *unit));
+        open.units = (first, *unit, failing);
         let exception = &mut open.exception;
         exception.subject = name(found.subject);
         exception.last_fail = instant(now);
         exception.bundles = exception.bundles.saturating_add(1);
+        exception.unseen = unit.saturating_sub(first).saturating_add(1).saturating_sub(failing);
         let [last_pass, first_fail, ..] = exception.seconds;
         exception.seconds = [last_pass, first_fail, Some(now), None];
         let check = (identity.0, identity.1, found.subject);
@@ -155,7 +166,7 @@ impl Failures {
 
     /// All failures, by their beginning.
     pub(super) fn finish(self) -> Vec<Exception> {
-        let open = self.open.into_values().map(|Open { mut exception, is_unseen }| {
+        let open = self.open.into_values().map(|Open { mut exception, is_unseen, .. }| {
             if is_unseen {
                 exception.ended = Ended::OutOfSight;
             }

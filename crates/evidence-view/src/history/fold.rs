@@ -4,13 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use evidence_bundle::document::Scope;
+
 use super::coverage::Days;
 use super::exceptions::Failures;
-use super::model::{Change, Coverage, Gap, History, Input, KeyUse, NotUsed, RuleCoverage, RuleDays};
+use super::model::{
+    Change, Coverage, Gap, History, Input, KeyUse, NotUsed, PopulationSize, RuleCoverage, RuleDays,
+};
 use super::period::{DAY, Day, Period, instant, length};
 use super::population::Subjects;
 use super::series::{Series, Stored};
 use super::waivers;
+use crate::scope;
 
 /// Why there is no period.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +83,7 @@ impl Series {
             let mut seen = subjects.bundle(self, bundle);
             let checks = seen.checks(self, bundle);
             days.bundle(self, bundle, &checks);
-            failures.bundle(self, bundle, &seen, &checks, index == 0);
+            failures.bundle(self, bundle, &seen, &checks, days.unit_of(bundle), index == 0);
         }
         let rules = days.rules();
         let (complete, incomplete, expected) = days.bundles();
@@ -103,6 +108,7 @@ impl Series {
             },
             longest_gap: longest_gap(period, &used),
             exceptions: failures.finish(),
+            population_sizes: sizes(&used),
             population: subjects.changes(),
             changes: changes(self, &used),
             keys: keys(&used),
@@ -157,6 +163,27 @@ fn longest_gap(period: Period, used: &[&Stored]) -> Gap {
     let times = used.iter().map(|bundle| bundle.created_at);
     let all = std::iter::once(period.start()).chain(times).chain([period.end()]);
     gap(all).unwrap_or(Gap { after: String::new(), before: String::new(), seconds: 0, days: 0 })
+}
+
+/// The populations of each source in the first and in the last bundle that reached it.
+fn sizes(used: &[&Stored]) -> Vec<PopulationSize> {
+    let mut ends: BTreeMap<&str, Vec<PopulationSize>> = BTreeMap::new();
+    for bundle in used {
+        for population in bundle.populations.iter().filter(|one| one.scope != Scope::Unreached) {
+            let sizes = ends.entry(&population.source).or_default();
+            sizes.truncate(1);
+            sizes.push(PopulationSize {
+                time: instant(bundle.created_at),
+                source: population.source.clone(),
+                kind: population.kind.clone(),
+                listed: population.listed,
+                in_scope: population.in_scope,
+                host_total: population.host_total,
+                sentence: scope::sentence(population),
+            });
+        }
+    }
+    ends.into_values().flatten().collect()
 }
 
 fn keys(used: &[&Stored]) -> Vec<KeyUse> {

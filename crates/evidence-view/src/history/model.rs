@@ -27,6 +27,8 @@ pub struct History {
     pub longest_gap: Gap,
     /// The failures.
     pub exceptions: Vec<Exception>,
+    /// How large the population of each source was in its first and in its last bundle.
+    pub population_sizes: Vec<PopulationSize>,
     /// How the population changed.
     pub population: Vec<PopulationChange>,
     /// How tool, rules, configuration, identity, cadence, key and waivers changed.
@@ -194,11 +196,41 @@ pub struct Exception {
     pub ended: Ended,
     /// In how many bundles it fails.
     pub bundles: u64,
+    /// In how many intervals from the first to the last fail it was not seen to fail: without a bundle, or not verifiable.
+    pub unseen: usize,
     /// The waivers of the failure, by id. They change nothing else.
     pub waivers: Vec<ExceptionWaiver>,
     /// The same instants in seconds: last pass, first fail, last fail, first pass.
     #[serde(skip)]
     pub seconds: [Option<i64>; 4],
+}
+
+/// How large the population of a source was in a bundle.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodPopulationSize))]
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct PopulationSize {
+    /// When the bundle was made, as its signer claims.
+    pub time: String,
+    /// The source.
+    pub source: String,
+    /// What is counted, such as `repository`.
+    pub kind: String,
+    /// How many were listed.
+    pub listed: u64,
+    /// How many were in scope.
+    pub in_scope: u64,
+    /// How many the source reports; `None` if it does not report it.
+    pub host_total: Option<u64>,
+    /// The scope as a sentence.
+    #[serde(skip)]
+    pub sentence: String,
+}
+
+impl PopulationSize {
+    /// The day of the bundle.
+    pub fn day(&self) -> &str {
+        self.time.split_once('T').map_or(&*self.time, |(day, _)| day)
+    }
 }
 
 /// A change of the population.

@@ -1,10 +1,11 @@
 //! The sentences about a period that text and pages share. What is not covered comes first.
 
+use evidence_bundle::Status;
 use evidence_bundle::document::Cadence;
 use evidence_text::saturating_u64;
 
 use super::exceptions::span;
-use super::model::{Ended, History};
+use super::model::{Ended, Exception, History, RuleDay};
 use crate::words::{counted, counted_as, grouped};
 
 /// What can change, with its name in a sentence.
@@ -103,6 +104,25 @@ impl History {
         });
         let all = counted(saturating_u64(self.exceptions.len()), "failure");
         format!("{all}: {}", parts.collect::<Vec<_>>().join(", "))
+    }
+
+    /// On how many days a check failed. `None` without a failure.
+    pub fn failing_days(&self) -> Option<String> {
+        let days = |is_meant: fn(&RuleDay) -> bool| {
+            let all = (0..self.dates().len())
+                .filter(|day| self.rules.iter().any(|rule| rule.days.get(*day).is_some_and(is_meant)));
+            saturating_u64(all.count())
+        };
+        let failing = days(|day| day.result == Some(Status::Fail));
+        let seen = counted(days(|day| day.bundles > 0), "day");
+        let verb = if failing == 1 { "has" } else { "have" };
+        (failing > 0).then(|| format!("{} of {seen} with a bundle {verb} a failure", grouped(failing)))
+    }
+
+    /// The intervals between the first and the last fail in which a check was not seen to fail. `None` without one.
+    pub fn unseen(&self, exception: &Exception) -> Option<String> {
+        let unseen = exception.unseen;
+        (unseen > 0).then(|| format!("not seen in {} of that time", self.intervals(unseen)))
     }
 
     /// How long the repaired failures lasted. `None` without a failure.

@@ -1,6 +1,7 @@
 //! The days of a rule as rows of cells, and as runs of days with the same result.
 
 use evidence_bundle::Status;
+use evidence_bundle::document::Cadence;
 
 use super::model::{History, RuleDay, RuleDays};
 
@@ -25,17 +26,17 @@ pub struct StripRow {
 pub struct StripCell {
     /// The worst result; `None` without a bundle.
     pub result: Option<Status>,
+    /// Whether a day of it has more bundles than are expected.
+    pub is_twice: bool,
     /// The first day.
     pub first: String,
     /// The last day.
     pub last: String,
 }
 
-/// Days one after the other with the same result.
+/// Days one after the other.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The result; `None` without a bundle.
-    pub result: Option<Status>,
     /// The first day.
     pub first: String,
     /// The last day.
@@ -63,7 +64,8 @@ impl History {
         for (days, dates) in rule.days.chunks(size).zip(dates.chunks(size)) {
             let (Some(first), Some(last)) = (dates.first(), dates.last()) else { continue };
             let label = first.get(..label_length).unwrap_or_default();
-            let cell = StripCell { result: worst(days), first: first.clone(), last: last.clone() };
+            let is_twice = days.iter().any(|day| self.is_twice(day));
+            let cell = StripCell { result: worst(days), is_twice, first: first.clone(), last: last.clone() };
             match rows.last_mut() {
                 Some(row) if row.label == label => row.cells.push(cell),
                 _ => {
@@ -76,20 +78,25 @@ impl History {
         rows
     }
 
-    /// The runs of a rule's days with this result, in order.
-    pub fn runs(&self, rule: &RuleDays, result: Option<Status>) -> Vec<Run> {
+    /// The runs of a rule's days of this kind, in order.
+    pub fn runs(&self, rule: &RuleDays, is_meant: impl Fn(&RuleDay) -> bool) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut is_open = false;
         for (day, date) in rule.days.iter().zip(self.dates()) {
-            let is_same = day.result == result;
+            let is_same = is_meant(day);
             match runs.last_mut() {
                 Some(run) if is_same && is_open => run.last = date,
-                _ if is_same => runs.push(Run { result, first: date.clone(), last: date }),
+                _ if is_same => runs.push(Run { first: date.clone(), last: date }),
                 _ => {}
             }
             is_open = is_same;
         }
         runs
+    }
+
+    /// Whether a rule has more bundles on this day than are expected.
+    pub fn is_twice(&self, day: &RuleDay) -> bool {
+        day.bundles > 1 && !matches!(self.cadence, Some(Cadence::Hours(_)))
     }
 }
 

@@ -29,8 +29,8 @@ impl Row<8> for DayRow<'_> {
     }
 }
 
-impl Row<14> for Exception {
-    const COLUMNS: [&'static str; 14] = [
+impl Row<15> for Exception {
+    const COLUMNS: [&'static str; 15] = [
         "number",
         "control",
         "source",
@@ -44,10 +44,11 @@ impl Row<14> for Exception {
         "first_pass",
         "ended",
         "bundles",
+        "unseen",
         "waivers",
     ];
 
-    fn cells(&self) -> [Cow<'_, str>; 14] {
+    fn cells(&self) -> [Cow<'_, str>; 15] {
         let time = |time: &'_ Option<String>| time.clone().unwrap_or_default().into();
         let waivers: Vec<String> = self.waivers.iter().map(|waiver| waiver.words(self.bundles)).collect();
         [
@@ -65,6 +66,7 @@ impl Row<14> for Exception {
             time(&self.first_pass),
             self.ended.code().into(),
             self.bundles.to_string().into(),
+            self.unseen.to_string().into(),
             waivers.join(" | ").into(),
         ]
     }

@@ -139,6 +139,7 @@ impl Night {
             observations: subjects.iter().enumerate().map(row).collect(),
         };
         let observations = json(&observations);
+        let checksum = hex::encode(sha256(&observations));
         let check = |number: usize, rule: &str, subject: &str, status: Status, reason: &str| Check {
             rule: rule.to_owned(),
             source: "codehost".to_owned(),
@@ -149,7 +150,7 @@ impl Night {
             actual: Some("made up".to_owned()),
             evidence: vec![EvidenceReference {
                 filename: OBSERVATIONS.to_owned(),
-                checksum: hex::encode(sha256(&observations)),
+                checksum: checksum.clone(),
                 id: Some(format!("codehost:{number}")),
             }],
         };

@@ -37,15 +37,20 @@ pub(super) fn text(history: &History) -> Safe {
         ));
     }
     text.push(&safe!("\n{BOLD}Failures{BOLD:#}\n  {}\n", Safe::of(&history.failures()); BOLD));
-    for line in history.repaired().into_iter().chain(history.waived()) {
+    for line in [history.failing_days(), history.repaired(), history.waived()].into_iter().flatten() {
         text.push(&safe!("  {}\n", Safe::of(&line)));
     }
     for exception in history.exceptions.iter().take(LISTED) {
-        text.push(&failure(exception));
+        text.push(&failure(history, exception));
     }
     text.push(&more(history.exceptions.len()));
-    if !history.population.is_empty() {
+    if !history.population.is_empty() || !history.population_sizes.is_empty() {
         text.push(&safe!("\n{BOLD}Population{BOLD:#}\n"; BOLD));
+    }
+    for size in &history.population_sizes {
+        let (date, source) = (Safe::of(size.day()), Safe::cut(&size.source));
+        let sentence = Safe::of(&size.sentence);
+        text.push(&safe!("  {date}  {source:<12}  {sentence}\n"; date, source, sentence));
     }
     for change in history.population.iter().take(LISTED) {
         let was = change.was.as_deref().map(|was| safe!(", was {}", Safe::cut(was))).unwrap_or_default();
@@ -75,7 +80,7 @@ pub(super) fn text(history: &History) -> Safe {
     text
 }
 
-fn failure(exception: &Exception) -> Safe {
+fn failure(history: &History, exception: &Exception) -> Safe {
     let Exception { number, control, subject, reason, began, ended, bundles, .. } = exception;
     let style = if *ended == Ended::Repaired { YELLOW } else { RED };
     let shown = Safe::of(&words::counted(*bundles, "bundle"));
@@ -94,6 +99,9 @@ fn failure(exception: &Exception) -> Safe {
         ended.words();
         duration, shown
     ));
+    if let Some(unseen) = history.unseen(exception) {
+        text.push(&safe!("                {YELLOW}{}{YELLOW:#}\n", Safe::of(&unseen); YELLOW));
+    }
     let pass = |time: &Option<String>| Safe::of(time.as_deref().unwrap_or("not seen"));
     text.push(&safe!(
         "                last pass {}, fails {} to {}, first pass {}\n",
