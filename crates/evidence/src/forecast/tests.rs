@@ -63,7 +63,7 @@ fn a_plan_without_limits() {
     assert_eq!((seconds(&least), least, seconds(&most)), ((4, 0), usual, (7, 0)));
     let slow = Standing { latency: Some(SignedDuration::from_millis(2_900)), ..standing(None, 0) };
     let slow = of(&Plan { standing: Some(slow), ..plan }, now());
-    assert_eq!(seconds(&slow.least), (30, 0));
+    assert_eq!(seconds(&slow.least), (29, 0));
 }
 
 /// Two kinds of work, of which the first turns out to take twice the requests that were assumed.

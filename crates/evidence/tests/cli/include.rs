@@ -57,7 +57,7 @@ fn the_scope_is_chosen_whatever_is_left_out() {
     assert_eq!(bundle.json("derived/population.json")["sources"][0]["scope"], "chosen");
 }
 
-/// A property that is not among the values leaves a repository out; one that the host does not show does not.
+/// A property without one of the values leaves a repository out.
 #[test]
 fn properties_choose() {
     let host = acme()
@@ -65,7 +65,7 @@ fn properties_choose() {
         .repository(sound("batch").property("tier", r#""low""#))
         .repository(sound("docs").property("tier", "null"))
         .repository(sound("web").property("tier", r#"["low","high"]"#))
-        .repository(sound("unknown"));
+        .repository(sound("plain"));
     let lab =
         Lab::new(host).with(|config| config.source("include", "{properties: {Tier: [critical, high]}}"));
     let bundle = lab.collect(&[]).exits(0).bundle();
@@ -80,7 +80,7 @@ fn properties_choose() {
             member["name"].as_str().unwrap()
         })
         .collect();
-    assert_eq!(out, ["acme/batch", "acme/docs"]);
+    assert_eq!(out, ["acme/batch", "acme/docs", "acme/plain"]);
     assert!(bundle.json("derived/scope.json").to_string().contains(r#"{"tier":["critical","high"]}"#));
 }
 
@@ -119,7 +119,7 @@ fn mappings_are_checked() {
         ("branch", "{acme/web: \"a b\", \"*\": main}", "is not a valid branch name"),
         ("branch", "{acme/web: main, ACME/web: main, \"*\": main}", "`ACME/web` appears twice"),
         ("branch", "{}", "`branch` is an empty mapping"),
-        ("branch", "{web: main, \"*\": main}", "write `org/repo`"),
+        ("branch", "{web: main, \"*\": main}", "`web` lacks the organization"),
         ("include", "{properties: [tier]}", "expected a mapping of names to lists"),
         ("include", "{properties: {tier: high}}", "expected a list"),
         ("include", "{properties: {tier: []}}", "is an empty list"),

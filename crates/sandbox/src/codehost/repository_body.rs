@@ -26,7 +26,9 @@ pub(super) fn listed(
     if who.administers(organization, repository) {
         security(o, repository);
     }
-    o.object("custom_properties", |_| {});
+    o.object("custom_properties", |o| {
+        repository.properties.iter().for_each(|(name, value)| o.raw(name, value.as_bytes()));
+    });
 }
 
 /// `GET /repos/{owner}/{repo}`.
@@ -60,7 +62,9 @@ pub(super) fn full(
         o.str("merge_commit_message", "PR_TITLE");
         o.str("merge_commit_title", "MERGE_MESSAGE");
     }
-    o.object("custom_properties", |_| {});
+    o.object("custom_properties", |o| {
+        repository.properties.iter().for_each(|(name, value)| o.raw(name, value.as_bytes()));
+    });
     if let Some(organization) = organization {
         o.object("organization", |o| {
             simple_account(o, &world.url, &organization.login, organization.number(), true);
@@ -131,11 +135,6 @@ fn common(
     o.bool("is_template", repository.template);
     o.bool("web_commit_signoff_required", false);
     o.array("topics", |a| repository.topics.iter().for_each(|topic| a.str(topic)));
-    if !repository.properties.is_empty() {
-        o.object("custom_properties", |o| {
-            repository.properties.iter().for_each(|(name, value)| o.raw(name, value.as_bytes()));
-        });
-    }
     let visibility = match repository.visibility {
         Visibility::Public => "public",
         Visibility::Private => "private",
