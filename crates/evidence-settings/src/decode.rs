@@ -8,7 +8,7 @@ mod map;
 mod value;
 
 pub use list::{Everything, ListEntry};
-pub use map::TextOrMap;
+pub use map::{NamedList, TextOrMap};
 
 use std::collections::HashMap;
 use std::ops::Range;

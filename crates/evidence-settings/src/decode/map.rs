@@ -9,6 +9,9 @@ use super::super::yaml::{Entry, Value};
 use super::super::{format, path, wrong_type};
 use super::{Decoder, Fields, Placed, place_of};
 
+/// A name, and its list.
+pub type NamedList = (Placed<String>, Vec<Placed<String>>);
+
 /// A text, or texts by names.
 #[derive(Debug)]
 pub enum TextOrMap {
@@ -38,11 +41,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Lists of texts by names; empty if the key is absent.
-    pub fn lists(
-        &mut self,
-        fields: &Fields,
-        key: &'static Key,
-    ) -> Option<Vec<(Placed<String>, Vec<Placed<String>>)>> {
+    pub fn lists(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<NamedList>> {
         let Shape::Lists { of, names } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else { return Some(Vec::new()) };
         let Value::Map(entries) = &entry.value.value else {
