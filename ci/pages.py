@@ -275,6 +275,43 @@ def year(visit):
         visit.troubles.append(f"a year is {wide} wide")
 
 
+def fleet(visit, ids):
+    """A key of a group: the page of all, and from there into an organization and its pages over time."""
+    page = visit.page
+    page.goto(f"{BASE}/fleet")
+    sign_in(visit, os.environ["GROUP_KEY"])
+    page.goto(f"{BASE}/fleet")
+    expect(page.get_by_role("heading", name="All organizations")).to_be_visible()
+    expect(page.locator("table.fleet tbody")).to_have_count(3)
+    visit.check("fleet")
+    page.get_by_role("link", name="Acme & Söhne").click()
+    expect(page.get_by_role("heading", name="Bundles of Acme & Söhne")).to_be_visible()
+    visit.check("member")
+    page.get_by_role("link", name="Its last year").first.click()
+    visit.check("period")
+    page.goto(f"{BASE}/organizations/acme/period/control")
+    visit.check("period-control")
+    page.goto(f"{BASE}/organizations/acme/bundles/{ids[-1]}/checks?status=fail")
+    page.get_by_title("This subject over time").first.click()
+    expect(page.get_by_role("heading", name="over time")).to_be_visible()
+    visit.check("subject")
+    page.goto(f"{BASE}/organizations/acme/bundles/{ids[-1]}")
+    page.get_by_role("link", name="Observations", exact=True).click()
+    expect(page.get_by_role("heading", name="Observations")).to_be_visible()
+    visit.check("observations")
+    page.get_by_role("link", name="Fleet").click()
+    page.get_by_role("button", name="Sign out").click()
+
+
+def retention(visit):
+    """What is due and what is held, for an administrator."""
+    page = visit.page
+    page.goto(f"{BASE}/retention")
+    sign_in(visit, os.environ["ADMIN_KEY"])
+    expect(page.get_by_text("case=42")).to_be_visible()
+    visit.check("retention")
+
+
 def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
     wait_until_ready()
@@ -295,6 +332,14 @@ def main():
         visit = Visit(browser, "without JavaScript", java_script_enabled=False)
         tour(visit, ids, checked=False)
         visit.end()
+
+        for name, settings in visits:
+            visit = Visit(browser, f"fleet, {name}", **settings)
+            fleet(visit, ids)
+            visit.end()
+            visit = Visit(browser, f"retention, {name}", **settings)
+            retention(visit)
+            visit.end()
 
         # A year on one screen: no label is cut, no mark is missing, and the gap is visible.
         for name, settings in (("light", {}), ("phone", {"viewport": PHONE})):

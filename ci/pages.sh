@@ -29,9 +29,17 @@ read=$("$platform" key create --organization acme --role read --data data)
 year_upload=$("$platform" key create --organization year --role upload --data data)
 year_read=$("$platform" key create --organization year --role read --data data)
 "$platform" trust add --organization year "$public_key" --data data >>trusted
+# A group of both and an empty one, with a key of its own; something that a tag holds.
+"$platform" group create "All organizations" --slug all --data data >>created
+"$platform" organization create "Nothing yet" --slug empty --group all --expect-hours 1 --data data >>created
+"$platform" organization update acme --group all --expect-hours 26 --data data >>created
+"$platform" organization update year --group all --data data >>created
+group=$("$platform" key create --group all --role read --data data)
+admin=$("$platform" key create --organization acme --role admin --data data)
+"$platform" hold set --organization acme --tag case=42 --reason "litigation" --data data >>created
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$platform" serve --data data --listen "127.0.0.1:$port" >log 2>&1 &
 server=$!
-BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read YEAR_UPLOAD_KEY=$year_upload YEAR_READ_KEY=$year_read \
+BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read GROUP_KEY=$group ADMIN_KEY=$admin YEAR_UPLOAD_KEY=$year_upload YEAR_READ_KEY=$year_read \
   DATABASE=$work/data/platform.sqlite SCREENSHOTS=${SCREENSHOTS:-$work/screenshots} \
   "$python" "$here/pages.py" "http://127.0.0.1:$port" "${bundles[@]}"

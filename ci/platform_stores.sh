@@ -127,14 +127,37 @@ for _ in $(seq 300); do
 done
 grep -q "ready to accept connections" "$work/postgres.log" || fail "PostgreSQL does not start" postgres.log
 [ -n "${ready:-}" ] || fail "the S3 service does not start" s3.log
+# A bucket with Object Lock and a default retention, on another S3 service: moto demands a header that the real one does not.
+if "$work/venv/bin/pip" install --quiet --no-compile ministack==1.5.33 >"$work/log" 2>&1; then
+  locked_port=$("$work/venv/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  GATEWAY_PORT=$locked_port "$work/venv/bin/ministack" >"$work/locked.log" 2>&1 &
+  poolers+=($!)
+  for _ in $(seq 100); do
+    if "$work/venv/bin/python" - "http://127.0.0.1:$locked_port" 2>/dev/null <<'PYTHON'
+import sys
+import boto3
+service = boto3.client("s3", endpoint_url=sys.argv[1])
+service.create_bucket(Bucket="locked", ObjectLockEnabledForBucket=True)
+rule = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 1}}
+service.put_object_lock_configuration(
+    Bucket="locked", ObjectLockConfiguration={"ObjectLockEnabled": "Enabled", "Rule": rule}
+)
+PYTHON
+    then
+      export EVIDENCE_TEST_LOCKED_S3=s3://locked EVIDENCE_TEST_LOCKED_ENDPOINT="http://127.0.0.1:$locked_port"
+      break
+    fi
+    sleep 0.2
+  done
+fi
 echo "$("$programs/postgres" --version) and moto's S3, ready after $SECONDS s"
 
 # Tests report skipped parts outside their captured output.
 code=0
 "$@" 2>&1 | tee "$work/said" || code=$?
 [ "$code" = 0 ] || { echo "FAILED: $* ($code)"; exit "$code"; }
-# The disk and the pooler are optional; the tests report when they are missing.
-if grep "SKIPPED" "$work/said" | grep -qv -e "SKIPPED: a full disk" -e "SKIPPED: a pooler"; then
+# The disk, the pooler and the locked bucket are optional; the tests report when they are missing.
+if grep "SKIPPED" "$work/said" | grep -qv -e "SKIPPED: a full disk" -e "SKIPPED: a pooler" -e "SKIPPED: a bucket with Object Lock"; then
   echo "FAILED: a test was skipped although both are there"
   exit 1
 fi

@@ -129,11 +129,11 @@ class Tool:
             check=check,
         )
 
-    def collect(self, controls, sources, variables):
+    def collect(self, controls, sources, variables, framework="soc2_type1"):
         """Collects with the given `sources` section and the most verbose output, and verifies the bundle."""
         directory = Path(tempfile.mkdtemp(dir=self.work))
         configuration = {
-            "framework": "soc2_type1",
+            "framework": framework,
             "controls": controls,
             "sources": sources,
             "bundle": {"signing": {"private_key_path": str(self.key)}},

@@ -17,6 +17,7 @@ import tempfile
 import botocore.exceptions
 from bundle import Scenarios, Tool, expect, expect_in, refused, sandbox
 from cloud_provider import AWAY, EXTERNAL_ID, GOOD_POLICY, HOME, READING, TRAIL, Account, Provider
+from cloud_resources import detectors, resources
 from credential_services import CredentialServices
 from recorder import Recorder
 
@@ -505,6 +506,8 @@ SCENARIOS = [
     ("a cluster's token", web_identity),
     ("throttled", throttled),
     ("a page that never comes", a_page_that_never_comes),
+    ("security groups, buckets, databases", resources),
+    ("detectors", detectors),
 ]
 
 

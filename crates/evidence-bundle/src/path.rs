@@ -35,6 +35,10 @@ pub const WAIVERS: &str = "derived/waivers.json";
 pub const README: &str = "derived/README.txt";
 /// The artifacts as a table.
 pub const ARTIFACTS_CSV: &str = "derived/artifacts.csv";
+/// The merged changes of the period as a table; of bundles whose rules read them.
+pub const CHANGES_CSV: &str = "derived/changes.csv";
+/// The people with access as a table; of bundles whose rules read them.
+pub const PEOPLE_CSV: &str = "derived/people.csv";
 /// The checks as a table.
 pub const CHECKS_CSV: &str = "derived/checks.csv";
 /// The table of criteria, of a framework whose controls are the criteria.

@@ -24,6 +24,17 @@ pub enum Method {
     Put,
 }
 
+impl Method {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+        }
+    }
+}
+
 /// A question to a host, without the credentials.
 #[derive(Debug, Clone)]
 pub struct Request {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use reqwest::header::IF_NONE_MATCH;
 
 use super::reply::{Answered, Meta, Refused, Reply, RequestFailure};
-use super::request::{Method, Request};
+use super::request::Request;
 use super::retry::Class;
 
 tokio::task_local! {
@@ -65,11 +65,7 @@ pub(super) fn note<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailu
 
 fn asked<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: Timestamp) -> Asked {
     let asked = Asked {
-        method: match request.method {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-        },
+        method: request.method.name(),
         path: request.label.clone(),
         status: None,
         message: None,

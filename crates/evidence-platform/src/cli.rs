@@ -60,6 +60,20 @@ pub enum Command {
     /// Manage organizations
     #[command(subcommand)]
     Organization(OrganizationCommand),
+    /// Manage groups of organizations
+    #[command(subcommand)]
+    Group(GroupCommand),
+    /// Create and change organizations and groups until they are as a file says; running it again changes nothing
+    Apply {
+        /// The file, YAML
+        file: PathBuf,
+        /// Only print what would change
+        #[arg(long)]
+        dry_run: bool,
+        /// The folder for new API keys, each in a file of its own that only you can read
+        #[arg(long, value_name = "FOLDER")]
+        keys: Option<PathBuf>,
+    },
     /// Manage API keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -68,7 +82,7 @@ pub enum Command {
     Trust(TrustCommand),
     /// Show refused keys and failed sign-ins, or the audit log of an organization, newest first
     AuditLog {
-        /// The short name of the organization; the platform's own log by default
+        /// The short name of the organization or the group; the platform's own log by default
         #[arg(long)]
         organization: Option<String>,
         /// Number of records; 100 by default
@@ -78,6 +92,12 @@ pub enum Command {
         #[arg(long, conflicts_with = "limit")]
         jsonl: bool,
     },
+    /// Show and delete what is due: bundles whose retention has ended
+    #[command(subcommand)]
+    Retention(RetentionCommand),
+    /// Manage holds by tag: what has the tag is not deleted
+    #[command(subcommand)]
+    Hold(HoldCommand),
     /// Manage webhooks: addresses that receive events
     #[command(subcommand)]
     Webhook(WebhookCommand),
@@ -138,9 +158,12 @@ pub struct ServeArgs {
     /// Days to keep a bundle if the upload does not set them
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub retention_days: u32,
-    /// The fewest days that an upload can set
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
-    pub min_retention_days: u32,
+    /// The fewest days that an upload can set; by default 365, or `--retention-days` if that is fewer
+    #[arg(long, value_parser = clap::value_parser!(u32).range(..=36_500))]
+    pub min_retention_days: Option<u32>,
+    /// Delete bundles this many days after their retention ended, unless something holds them; never by default
+    #[arg(long, env = "EVIDENCE_PLATFORM_PURGE_AFTER_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(u32).range(..=36_500))]
+    pub purge_after_days: Option<u32>,
     /// Concurrent uploads; one organization gets at most half
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_uploads: u32,
@@ -203,6 +226,9 @@ pub enum OrganizationCommand {
         /// Hours after which the next bundle is expected; later, the organization is late
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8_784))]
         expect_hours: Option<u32>,
+        /// The short name of its group
+        #[arg(long, value_name = "GROUP")]
+        group: Option<String>,
     },
     /// Change an organization
     Update {
@@ -217,9 +243,50 @@ pub enum OrganizationCommand {
         /// Expect nothing
         #[arg(long, conflicts_with = "expect_hours")]
         expect_nothing: bool,
+        /// The short name of its group
+        #[arg(long, value_name = "GROUP")]
+        group: Option<String>,
+        /// Take it out of its group
+        #[arg(long, conflicts_with = "group")]
+        no_group: bool,
     },
     /// List all organizations
     List,
+}
+
+/// About groups of organizations.
+#[derive(Debug, Subcommand)]
+pub enum GroupCommand {
+    /// Create a group
+    Create {
+        /// Its name
+        name: String,
+        /// Its short name: a-z 0-9 -
+        #[arg(long)]
+        slug: String,
+    },
+    /// Rename a group
+    Update {
+        /// Its short name
+        slug: String,
+        /// Its new name
+        #[arg(long)]
+        name: String,
+    },
+    /// List all groups
+    List,
+}
+
+/// Whose keys.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct KeyOwner {
+    /// The short name of the organization
+    #[arg(long)]
+    pub organization: Option<String>,
+    /// The short name of the group; its keys look at all of its organizations
+    #[arg(long)]
+    pub group: Option<String>,
 }
 
 /// About API keys.
@@ -227,9 +294,9 @@ pub enum OrganizationCommand {
 pub enum KeyCommand {
     /// Create a key and print it; it is shown only once
     Create {
-        /// The short name of the organization
-        #[arg(long)]
-        organization: String,
+        /// Whose key
+        #[command(flatten)]
+        owner: KeyOwner,
         /// The role of the key
         #[arg(long)]
         role: Role,
@@ -242,13 +309,68 @@ pub enum KeyCommand {
     },
     /// Revoke a key; takes effect immediately
     Revoke {
-        /// The short name of the organization
-        #[arg(long)]
-        organization: String,
+        /// Whose key
+        #[command(flatten)]
+        owner: KeyOwner,
         /// The name or the prefix (evp_...) of the key
         key: String,
     },
-    /// List the keys of an organization, with their ends and last uses
+    /// List the keys of an organization or a group, with their ends and last uses
+    List {
+        /// Whose keys
+        #[command(flatten)]
+        owner: KeyOwner,
+    },
+}
+
+/// About retention.
+#[derive(Debug, Subcommand)]
+pub enum RetentionCommand {
+    /// List the bundles whose retention has ended, and which of them are held
+    List {
+        /// The short name of the organization; all by default
+        #[arg(long)]
+        organization: Option<String>,
+        /// List those too whose retention ends within this many days
+        #[arg(long, value_name = "DAYS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
+        within: u32,
+    },
+    /// Delete every bundle that is due and that nothing holds
+    Purge {
+        /// The short name of the organization; all by default
+        #[arg(long)]
+        organization: Option<String>,
+        /// Really delete; without it, only count
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// About holds by tag.
+#[derive(Debug, Subcommand)]
+pub enum HoldCommand {
+    /// Hold every bundle that has a tag, now and later
+    Set {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// The tag, name=value
+        #[arg(long)]
+        tag: String,
+        /// Why, for the audit log
+        #[arg(long)]
+        reason: String,
+    },
+    /// End the hold of a tag
+    Release {
+        /// The short name of the organization
+        #[arg(long)]
+        organization: String,
+        /// The tag, name=value
+        #[arg(long)]
+        tag: String,
+    },
+    /// List the tags that hold bundles
     List {
         /// The short name of the organization
         #[arg(long)]

@@ -1,14 +1,16 @@
-//! Runs the commands: opens the platform, then serves or changes it. The only module that prints.
+//! Runs the commands: opens the platform, then serves or changes it. The only module that prints, with its children.
+
+mod fleet;
+mod output;
+mod retention;
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::CommandFactory as _;
-use evidence_bundle::text::Printable;
 use evidence_bundle::text::saturating_usize;
 use evidence_bundle::{PublicKey, TrustRoot};
 use evidence_cli::Pages;
@@ -16,20 +18,19 @@ use evidence_os::input;
 use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
 
+use self::output::{print, put, say};
 use crate::api::administration::audit_line;
 use crate::api::status::{OrganizationStatus, StatusView};
 use crate::blobs::{Blobs, BucketAccess};
-use crate::cli::{
-    Cli, Command, End, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand, WebhookCommand,
-};
+use crate::cli::{Cli, Command, End, PlaceArgs, ServeArgs, TrustCommand, WebhookCommand};
 use crate::error::Error;
+use crate::fleet_file;
 use crate::rounds;
 use crate::server::{Limits, Server};
-use crate::service::{Changed, CheckPlan, CheckReport, Operator, Service, Settings, Update, Window};
+use crate::service::{Changed, CheckPlan, CheckReport, Operator, Service, Settings, Window};
 use crate::spool::UploadLimits;
 use crate::store::{
-    AuditRecord, Damage, DatabaseUrl, Held, KeyRow, Organization, Position, Store, StrayBlob, TrustedKeyRow,
-    Webhook,
+    AuditRecord, Damage, DatabaseUrl, Held, Position, Store, StrayBlob, TrustedKeyRow, Webhook,
 };
 use crate::time::Clock;
 
@@ -57,8 +58,15 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
         Command::Serve(serve) => serve_all(&cli.place, serve).await,
         Command::Init => init(&cli.place).await,
-        Command::Organization(command) => organization(&existing().await?, command).await,
-        Command::Key(command) => key(&existing().await?, command).await,
+        Command::Organization(command) => fleet::organization(&existing().await?, command).await,
+        Command::Group(command) => fleet::group(&existing().await?, command).await,
+        Command::Apply { file, dry_run, keys } => {
+            let wanted = fleet_file::read(&file)?;
+            fleet::apply(&existing().await?, &wanted, dry_run, keys.as_deref()).await
+        }
+        Command::Key(command) => fleet::key(&existing().await?, command).await,
+        Command::Retention(command) => retention::retention(&existing().await?, command).await,
+        Command::Hold(command) => retention::hold(&existing().await?, command).await,
         Command::Webhook(command) => webhook(&existing().await?, command).await,
         Command::Status { json } => status(&existing().await?, json).await,
         Command::Check { restart, pace, .. } => check(&existing().await?, restart, pace).await,
@@ -117,7 +125,7 @@ async fn open(
 }
 
 async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
-    if serve.retention_days < serve.min_retention_days {
+    if serve.min_retention_days.is_some_and(|least| serve.retention_days < least) {
         return Err(Error::Invalid("--retention-days must be at least --min-retention-days".into()));
     }
     let defaults = Settings::default();
@@ -125,6 +133,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         patience: UploadLimits { bytes: serve.max_bundle_size, ..defaults.patience },
         retention_days: serve.retention_days,
         min_retention_days: serve.min_retention_days,
+        purge_after_days: serve.purge_after_days,
         uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
         readers: serve.max_verifications.map_or(defaults.readers, saturating_usize),
@@ -234,31 +243,6 @@ fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
     })
 }
 
-async fn organization(service: &Service, command: OrganizationCommand) -> Result<(), Error> {
-    let operator = Operator::of(service);
-    match command {
-        OrganizationCommand::Create { name, slug, expect_hours } => {
-            let made = operator.create_organization_expecting(&name, &slug, expect_hours).await?;
-            say(&described(&made))
-        }
-        OrganizationCommand::Update { slug, name, expect_hours, expect_nothing } => {
-            let expect_hours = if expect_nothing { Some(None) } else { expect_hours.map(Some) };
-            let update = Update { name, expect_hours };
-            if update == Update::default() {
-                let help = "nothing to change: set --name, --expect-hours or --expect-nothing";
-                return Err(Error::Invalid(help.to_owned()));
-            }
-            say(&described(&operator.update_organization(&slug, update).await?))
-        }
-        OrganizationCommand::List => {
-            for found in operator.organizations().await? {
-                say(&described(&found))?;
-            }
-            Ok(())
-        }
-    }
-}
-
 /// Checks everything. What is damaged is an error, so that a scheduler notices.
 async fn check(service: &Service, restart: bool, pace: Option<u64>) -> Result<(), Error> {
     let pace = pace.map(|megabytes| megabytes.saturating_mul(rounds::MEGABYTE));
@@ -283,12 +267,6 @@ async fn check(service: &Service, restart: bool, pace: Option<u64>) -> Result<()
             "{several} stored bundles are damaged; restore their bytes from a copy"
         ))),
     }
-}
-
-fn described(organization: &Organization) -> String {
-    let Organization { id, slug, name, expect_hours, .. } = organization;
-    let expected = expect_hours.map(|hours| format!("  (a bundle every {hours} h)")).unwrap_or_default();
-    format!("{id}  {slug}  {name}{expected}")
 }
 
 /// A row per organization. An organization that is late is an error, so that a scheduler notices.
@@ -318,41 +296,6 @@ async fn status(service: &Service, json: bool) -> Result<(), Error> {
     match late.is_empty() {
         true => Ok(()),
         false => Err(Error::Late(format!("late: {}", late.join(", ")))),
-    }
-}
-
-async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
-    let operator = Operator::of(service);
-    match command {
-        KeyCommand::Create { organization, role, name, expires } => {
-            let made = operator.create_key_until(&organization, role, &name, expires).await?;
-            // Alone on standard output, so that a script can capture it.
-            print(&format!("{}\n", made.key.reveal())).map_err(|error| {
-                let lost =
-                    format!("the key {} is created, but cannot be printed: revoke it", made.row.prefix);
-                Error::unusable(lost, error)
-            })
-        }
-        KeyCommand::Revoke { organization, key } => {
-            let row = operator.revoke_key(&organization, &key).await?;
-            say(&format!("revoked {}", row.prefix))
-        }
-        KeyCommand::List { organization } => {
-            for row in operator.keys(&organization).await? {
-                let used =
-                    row.last_used_at.map_or("never used".to_owned(), |time| format!("last used {time}"));
-                let ended = row.has_expired(service.clock().now());
-                let state = match (row.revoked_at, row.expires_at) {
-                    (Some(time), _) => format!("  revoked {time}"),
-                    (None, Some(time)) if ended => format!("  ended {time}"),
-                    (None, Some(time)) => format!("  ends {time}"),
-                    (None, None) => String::new(),
-                };
-                let KeyRow { prefix, role, created_at, label, .. } = row;
-                say(&format!("{prefix}  {role}  {created_at}  {label}  {used}{state}"))?;
-            }
-            Ok(())
-        }
     }
 }
 
@@ -514,25 +457,4 @@ fn man(directory: &Path) -> Result<(), Error> {
     let pages = Pages { directory, sections: &crate::manual::sections };
     evidence_cli::write_manual(Cli::command(), &pages, date.as_deref(), Clock::system().now().0 / 1_000)
         .map_err(|error| Error::unusable("no manual pages", error))
-}
-
-fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
-}
-
-/// Prints, unless the reader has read enough.
-fn put(text: &str) -> Result<(), Error> {
-    match print(text) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::unusable("cannot write to standard output", error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Prints a line. Names and labels in it cannot deceive.
-fn say(line: &str) -> Result<(), Error> {
-    put(&format!("{}\n", Printable(line)))
 }

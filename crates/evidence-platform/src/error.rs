@@ -27,6 +27,9 @@ pub enum Error {
         /// The missing capability.
         capability: Capability,
     },
+    /// The key does not reach the organization that the request means.
+    #[error("{0}")]
+    Elsewhere(String),
     /// It does not exist in this organization.
     #[error("no such {0}")]
     NotFound(&'static str),

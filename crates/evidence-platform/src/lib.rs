@@ -11,6 +11,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod event;
+pub mod fleet_file;
 pub mod freshness;
 pub mod id;
 pub mod log;

@@ -15,6 +15,10 @@ const OF_SERVE: &[(&str, &str)] = &[
     ("EVIDENCE_PLATFORM_TRUSTED_PROXIES", "The networks of reverse proxies, instead of `--trusted-proxies`."),
     ("EVIDENCE_PLATFORM_REVOKED_KEYS", "The list of revoked keys, instead of `--revoked-keys`."),
     ("EVIDENCE_PLATFORM_PRIVATE_WEBHOOKS", "`true` or `false`, instead of `--private-webhooks`."),
+    (
+        "EVIDENCE_PLATFORM_PURGE_AFTER_DAYS",
+        "Days after the end of a retention until a deletion, instead of `--purge-after-days`.",
+    ),
     ("EVIDENCE_PLATFORM_SECURE_COOKIES", "`true` or `false`, instead of `--secure-cookies`."),
 ];
 
@@ -43,6 +47,23 @@ fn example(command: &str) -> Option<(&'static str, &'static str)> {
             "Expect a bundle every 26 hours.",
             "evidence-platform organization update acme --expect-hours 26",
         ),
+        "group create" => ("Create a group.", "evidence-platform group create EMEA --slug emea"),
+        "group" | "group list" => ("List the groups.", "evidence-platform group list"),
+        "group update" => ("Rename a group.", "evidence-platform group update emea --name \"Europe\""),
+        "apply" => ("Show what a file would change.", "evidence-platform apply organizations.yaml --dry-run"),
+        "retention" | "retention list" => {
+            ("List what is due within 30 days.", "evidence-platform retention list --within 30")
+        }
+        "retention purge" => (
+            "Delete what is due in an organization.",
+            "evidence-platform retention purge --organization acme --yes",
+        ),
+        "hold" | "hold set" => (
+            "Hold everything that belongs to a case.",
+            "evidence-platform hold set --organization acme --tag case=42 --reason litigation",
+        ),
+        "hold release" => ("End a hold.", "evidence-platform hold release --organization acme --tag case=42"),
+        "hold list" => ("List the holds.", "evidence-platform hold list --organization acme"),
         "webhook create" => (
             "Tell a chat when controls fail or evidence stops coming.",
             "evidence-platform webhook create --organization acme --url https://hooks.example.com/evidence --event control.failed \\\n    --event organization.late",

@@ -16,7 +16,7 @@ use crate::id::BlobDigest;
 use crate::time::Time;
 
 /// The version of the verifier, and of the form of a transcript.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), ".1");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), ".2");
 /// The most bytes of the rows of one bundle, before compression.
 pub(crate) const ROWS_BYTES: u64 = 256 << 20;
 /// The most bytes of all files together; the oldest make room.
@@ -42,6 +42,26 @@ impl Readings {
 
     fn path(&self, digest: &BlobDigest) -> PathBuf {
         self.folder.join(format!("{digest}.{VERSION}"))
+    }
+
+    fn report_path(&self, digest: &BlobDigest) -> PathBuf {
+        self.folder.join(format!("{digest}.{VERSION}.report"))
+    }
+
+    /// The report that was made of the bundle with this digest.
+    pub(crate) fn report(&self, digest: &BlobDigest) -> Option<Vec<u8>> {
+        fs::read(self.report_path(digest)).ok()
+    }
+
+    /// Keeps a report. If the disk is full, it is not kept.
+    pub(crate) fn keep_report(&self, digest: &BlobDigest, report: &[u8]) {
+        let kept = NamedTempFile::new_in(&self.folder).and_then(|mut file| {
+            file.write_all(report)?;
+            file.persist(self.report_path(digest)).map_err(|error| error.error)
+        });
+        if let Err(error) = kept {
+            tracing::warn!(%error, "a report is not kept");
+        }
     }
 
     /// The transcript of the bundle with this digest, and when the bundle was verified.
@@ -70,8 +90,9 @@ impl Readings {
 
     /// Drops what is kept of these bytes.
     pub(crate) fn forget(&self, digest: &BlobDigest) {
-        // It may not exist.
+        // They may not exist.
         let _ = fs::remove_file(self.path(digest));
+        let _ = fs::remove_file(self.report_path(digest));
     }
 
     /// Removes the oldest files until the rest has at most this many bytes.
@@ -123,7 +144,10 @@ mod tests {
         readings.sweep(2_100).unwrap();
         let kept: Vec<bool> = (0..4).map(|byte| readings.find(&digest(byte)).is_some()).collect();
         assert_eq!(kept, [false, false, true, true]);
+        readings.keep_report(&digest(3), b"report");
+        assert_eq!(readings.report(&digest(3)).as_deref(), Some(&b"report"[..]));
         readings.forget(&digest(3));
+        assert!(readings.report(&digest(3)).is_none());
         assert!(readings.find(&digest(3)).is_none());
     }
 }

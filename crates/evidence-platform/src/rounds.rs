@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::service::{CheckPlan, CheckReport, Service, Swept};
+use crate::service::{CheckPlan, CheckReport, Purged, Service, Swept};
 
 /// How soon after its start the server looks whether a check is due, and how often.
 const CHECK_DELAY: Duration = Duration::from_secs(60);
@@ -13,7 +13,7 @@ const MESSAGE_TICK: Duration = Duration::from_secs(10);
 /// A megabyte.
 pub(crate) const MEGABYTE: u64 = 1_000_000;
 
-/// Removes leftovers now and every hour.
+/// Removes leftovers now and every hour, and what is due if that is the policy.
 pub(crate) async fn sweep(service: Service) {
     let mut hours = tokio::time::interval(Duration::from_secs(3_600));
     loop {
@@ -25,6 +25,12 @@ pub(crate) async fn sweep(service: Service) {
                 tracing::info!(uploads, blobs, failed, "removed leftovers");
             }
             Err(error) => tracing::warn!(error = ?error, "could not remove leftovers"),
+        }
+        let Some(days) = service.settings().purge_after_days else { continue };
+        match service.purge(days, "retention").await {
+            Ok(Purged { bundles: 0, .. }) => {}
+            Ok(Purged { bundles, bytes }) => tracing::info!(bundles, bytes, "deleted what was due"),
+            Err(error) => tracing::warn!(error = ?error, "what is due is deleted later"),
         }
     }
 }

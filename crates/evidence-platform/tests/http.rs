@@ -7,12 +7,16 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "http/compressed.rs"]
+mod compressed;
 #[path = "http/cost.rs"]
 mod cost;
 #[path = "http/documents.rs"]
 mod documents;
 #[path = "http/finding.rs"]
 mod finding;
+#[path = "http/fleet.rs"]
+mod fleet;
 #[path = "http/freshness.rs"]
 mod freshness;
 #[path = "http/hostile.rs"]
@@ -33,6 +37,8 @@ mod refused;
 mod running;
 #[path = "../../evidence-bundle/tests/support/stock.rs"]
 mod stock;
+#[path = "http/subjects.rs"]
+mod subjects;
 mod support;
 #[path = "http/uploads.rs"]
 mod uploads;

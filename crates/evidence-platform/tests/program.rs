@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "program/apply.rs"]
+mod apply;
 #[path = "program/check.rs"]
 mod check;
 #[path = "program/clock.rs"]
@@ -20,6 +22,8 @@ mod durability;
 mod fair;
 #[path = "program/flood.rs"]
 mod flood;
+#[path = "program/kills.rs"]
+mod kills;
 #[path = "program/log.rs"]
 mod log;
 #[path = "program/missing.rs"]
@@ -34,6 +38,8 @@ mod process;
 mod restore;
 #[path = "program/siege.rs"]
 mod siege;
+#[path = "program/size.rs"]
+mod size;
 #[path = "program/status.rs"]
 mod status;
 mod support;

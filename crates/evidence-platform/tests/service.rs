@@ -15,6 +15,10 @@ mod check;
 mod clock;
 #[path = "service/disk.rs"]
 mod disk;
+#[path = "service/locked.rs"]
+mod locked;
+#[path = "service/retention.rs"]
+mod retention;
 #[path = "service/schema.rs"]
 mod schema;
 mod support;

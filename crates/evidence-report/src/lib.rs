@@ -32,12 +32,13 @@ use shared::Shared;
 pub const VIEWS: [&str; 7] =
     [README, ARTIFACTS_CSV, CHECKS_CSV, EVENTS_CSV, OBSERVATIONS_CSV, POPULATION_CSV, REPORT];
 
-/// The auditor's file of bundles that name criteria without evidence.
-pub use evidence_bundle::path::CRITERIA_CSV;
+/// The auditor's files that only some bundles have: of those that name criteria without evidence, and of those whose rules
+/// read merged changes or people.
+pub use evidence_bundle::path::{CHANGES_CSV, CRITERIA_CSV, PEOPLE_CSV};
 
 /// Whether the file with this path is one of the auditor's files.
 pub fn is_view(path: &str) -> bool {
-    VIEWS.contains(&path) || path == CRITERIA_CSV
+    VIEWS.contains(&path) || [CHANGES_CSV, CRITERIA_CSV, PEOPLE_CSV].contains(&path)
 }
 
 /// Writes the auditor's file with this path, one of [`VIEWS`] or [`CRITERIA_CSV`]. Whoever writes several of them uses [`Views`].
@@ -65,6 +66,8 @@ impl Views {
             ARTIFACTS_CSV => table::artifacts(documents, shared, out),
             CHECKS_CSV => table::checks(documents, shared, out),
             CRITERIA_CSV => table::criteria(documents, shared, out),
+            CHANGES_CSV => table::changes(documents, shared, out),
+            PEOPLE_CSV => table::people(documents, shared, out),
             EVENTS_CSV => table::events(documents, shared, out),
             OBSERVATIONS_CSV => table::observations(documents, shared, out),
             POPULATION_CSV => table::population(documents, shared, out),

@@ -3,6 +3,7 @@
 mod begin;
 mod criteria;
 mod events;
+mod lists;
 mod observations;
 
 use std::io::{self, Write};
@@ -20,6 +21,7 @@ use crate::shared::{Logs, Shared};
 
 pub(crate) use self::criteria::criteria;
 pub(crate) use self::events::events;
+pub(crate) use self::lists::{changes, people};
 pub(crate) use self::observations::observations;
 
 /// `derived/checks.csv`: the columns of every table of checks, the requests behind the evidence, and the waiver of each

@@ -15,7 +15,9 @@ mod several;
 pub mod shape;
 mod source_rules;
 
-use rule::{Reason, Rule, reason};
+use std::borrow::Cow;
+
+use rule::{Reason, Rule, Settings, reason};
 pub use source_rules::SourceRules;
 
 /// Every source, in the order of documents.
@@ -45,6 +47,16 @@ pub fn rule_of(code: &str) -> Option<&'static Rule> {
 pub fn reason_of(code: &str) -> Option<&'static Reason> {
     let hints = rules().flat_map(|rule| rule.hints).copied();
     reasons().chain(hints).find(|reason| reason.code == code)
+}
+
+/// The text of an advice with the numbers of the rule that declares it: another rule can have the same reason.
+pub fn advice_text(settings: &Settings, rule: &'static Rule, text: &'static str) -> Cow<'static, str> {
+    let declares = |one: &&'static Rule| {
+        let mut advice = one.reasons.iter().filter_map(|reason| reason.advice);
+        advice.any(|advice| advice.remediation == text)
+    };
+    let owner = rules().find(declares).filter(|_| text.contains('{'));
+    settings.fill(owner.unwrap_or(rule), text)
 }
 
 /// Every rule by the name of its code, for the frameworks.

@@ -42,15 +42,20 @@ impl Several {
     pub(crate) fn add(&mut self, name: &str, one: One) {
         match one {
             One::Nothing => {}
-            One::Good => self.good += 1,
+            One::Good => self.add_good(1),
             One::Failed => self.failed.push(single_line(name)),
             One::Open(reason) => self.open.push((reason, single_line(name))),
         }
     }
 
+    /// Adds resources that meet the rule and that no text needs to name.
+    pub(crate) fn add_good(&mut self, count: u64) {
+        self.good = self.good.saturating_add(count);
+    }
+
     /// The verdict on all of them.
     pub(crate) fn judge(&self, words: &Words) -> Verdict {
-        let total = self.good + count(&self.failed) + count(&self.open);
+        let total = self.good.saturating_add(count(&self.failed)).saturating_add(count(&self.open));
         let open: Vec<&str> = self.open.iter().map(|(_, name)| name.as_str()).collect();
         let mut parts = Vec::new();
         if !self.failed.is_empty() {

@@ -180,6 +180,8 @@ impl Sanitize for CheckChange {
 /// How a check changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
+    /// It failed, and no longer exists: nothing says that it was repaired.
+    RemovedFailing,
     /// It fails, and did not before or is new.
     NewlyFailing,
     /// It is not verifiable, and was before or is new.
@@ -197,7 +199,8 @@ pub enum Change {
 }
 
 impl Change {
-    const ALL: [Change; 7] = [
+    const ALL: [Change; 8] = [
+        Change::RemovedFailing,
         Change::NewlyFailing,
         Change::NewlyUnreadable,
         Change::Fixed,
@@ -210,6 +213,7 @@ impl Change {
     /// The title of the change.
     pub fn title(&self) -> &'static str {
         match self {
+            Change::RemovedFailing => "Removed while failing",
             Change::NewlyFailing => "Newly failing",
             Change::NewlyUnreadable => "Newly unreadable",
             Change::Fixed => "Fixed",
@@ -230,6 +234,7 @@ impl Change {
             (Some(Status::Fail), Some(Status::Pass | Status::NotApplicable)) => Some(Change::Fixed),
             (Some(_), Some(_)) => Some(Change::OtherStatus),
             (None, _) => Some(Change::Added),
+            (Some(Status::Fail), None) => Some(Change::RemovedFailing),
             (Some(_), None) => Some(Change::Removed),
         }
     }
@@ -392,14 +397,14 @@ mod tests {
 
     #[test]
     fn every_change_has_its_kind() {
-        use Change::{Added, Fixed, NewlyFailing, NewlyUnreadable, OtherStatus, Removed};
+        use Change::{Added, Fixed, NewlyFailing, NewlyUnreadable, OtherStatus, Removed, RemovedFailing};
         use Status::{Fail, NotApplicable, NotVerifiable, Pass};
         let all = [None, Some(Pass), Some(Fail), Some(NotVerifiable), Some(NotApplicable)];
         let expected = [
             // none, pass, fail, not verifiable, not applicable
             [None, Some(Added), Some(NewlyFailing), Some(NewlyUnreadable), Some(Added)],
             [Some(Removed), None, Some(NewlyFailing), Some(NewlyUnreadable), Some(OtherStatus)],
-            [Some(Removed), Some(Fixed), None, Some(NewlyUnreadable), Some(Fixed)],
+            [Some(RemovedFailing), Some(Fixed), None, Some(NewlyUnreadable), Some(Fixed)],
             [Some(Removed), Some(OtherStatus), Some(NewlyFailing), None, Some(OtherStatus)],
             [Some(Removed), Some(OtherStatus), Some(NewlyFailing), Some(NewlyUnreadable), None],
         ];

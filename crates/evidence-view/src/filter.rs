@@ -117,6 +117,11 @@ impl MemberFilter {
             && has_form(&self.names, &member.name)
             && (member.in_scope || !self.in_scope)
     }
+
+    /// Whether an entry of this source with this name matches, where neither kind nor scope is known.
+    pub(crate) fn matches_name(&self, source: &str, name: &str) -> bool {
+        is_any(&self.sources, source) && has_form(&self.names, name)
+    }
 }
 
 fn has_form(globs: &[String], text: &str) -> bool {

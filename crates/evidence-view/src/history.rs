@@ -30,5 +30,5 @@ pub use model::{
     PopulationSize, RuleCoverage, RuleDay, RuleDays, letter,
 };
 pub use period::{Day, Period};
-pub use series::Series;
+pub use series::{Named, Series};
 pub use strips::{Run, StripCell, StripRow};

@@ -13,7 +13,7 @@ use evidence_bundle::document::{
     SourcePopulation, Summary, WaiverMatch, WaiverRecord, WaiversFile, WaiversSummary, Warning,
 };
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE, WAIVERS};
-use evidence_bundle::read::{ControlHead, Row, Sink, WaiversHead};
+use evidence_bundle::read::{ControlHead, ManifestHead, Row, Sink, WaiversHead};
 use serde::{Deserialize, Serialize};
 
 /// The documents that a row of the end can name.
@@ -51,6 +51,7 @@ enum Written<'a> {
     Warning(&'a Warning),
     Excluded(&'a Excluded),
     Error(&'a ErrorRecord),
+    Manifest(&'a ManifestHead),
     Run(&'a RunRecord),
     Hint(&'a Hint),
     Summary(&'a Summary),
@@ -74,6 +75,7 @@ enum Kept {
     Warning(Warning),
     Excluded(Excluded),
     Error(ErrorRecord),
+    Manifest(Box<ManifestHead>),
     Run(Box<RunRecord>),
     Hint(Hint),
     Summary(Summary),
@@ -90,14 +92,13 @@ enum Kept {
     End(String),
 }
 
-fn written(row: Row<'_>) -> Option<Written<'_>> {
-    Some(match row {
+fn written(row: Row<'_>) -> Written<'_> {
+    match row {
         Row::Artifact(row) => Written::Artifact(row),
         Row::Warning(row) => Written::Warning(row),
         Row::Excluded(row) => Written::Excluded(row),
         Row::Error(row) => Written::Error(row),
-        // The overview has it.
-        Row::Manifest(_) => return None,
+        Row::Manifest(row) => Written::Manifest(row),
         Row::Run(row) => Written::Run(row),
         Row::Hint(row) => Written::Hint(row),
         Row::Summary(row) => Written::Summary(row),
@@ -112,7 +113,7 @@ fn written(row: Row<'_>) -> Option<Written<'_>> {
         Row::Waiver(row) => Written::Waiver(row),
         Row::Waivers(head) => Written::Waivers(&head.file, &head.summary),
         Row::End(path) => Written::End(path),
-    })
+    }
 }
 
 fn pass(kept: Kept, sink: &mut impl Sink) -> io::Result<()> {
@@ -121,6 +122,7 @@ fn pass(kept: Kept, sink: &mut impl Sink) -> io::Result<()> {
         Kept::Warning(row) => sink.row(Row::Warning(&row)),
         Kept::Excluded(row) => sink.row(Row::Excluded(&row)),
         Kept::Error(row) => sink.row(Row::Error(&row)),
+        Kept::Manifest(row) => sink.row(Row::Manifest(&row)),
         Kept::Run(row) => sink.row(Row::Run(&row)),
         Kept::Hint(row) => sink.row(Row::Hint(&row)),
         Kept::Summary(row) => sink.row(Row::Summary(&row)),
@@ -163,8 +165,8 @@ impl<S: Sink, W: Write> Recorder<S, W> {
     }
 
     fn keep(&mut self, row: Row<'_>) {
-        let (Some(out), Some(row)) = (&mut self.out, written(row)) else { return };
-        let Ok(mut line) = serde_json::to_vec(&row) else {
+        let Some(out) = &mut self.out else { return };
+        let Ok(mut line) = serde_json::to_vec(&written(row)) else {
             self.out = None;
             return;
         };
@@ -200,7 +202,45 @@ impl<S: Sink, W: Write> Sink for Recorder<S, W> {
 ///
 /// # Errors
 /// Fails if the transcript cannot be read or is not one; the sink then holds a part of it.
-pub fn replay<S: Sink>(transcript: impl Read, mut sink: S) -> io::Result<S> {
+pub fn replay<S: Sink>(transcript: impl Read, sink: S) -> io::Result<S> {
+    replay_without(transcript, &Skipped::default(), sink)
+}
+
+/// The kinds of rows that a period does not follow from.
+pub const NOT_OF_A_PERIOD: [&str; 6] = ["Artifact", "Warning", "Excluded", "Error", "Hint", "Observation"];
+
+/// Which rows of a transcript a reader does without. They are not even decoded.
+#[derive(Debug, Clone, Default)]
+pub struct Skipped {
+    /// Rows of these kinds.
+    pub kinds: &'static [&'static str],
+    /// Checks about another subject than this one.
+    pub checks_not_about: Option<String>,
+}
+
+impl Skipped {
+    /// The subject as the line of its check has it.
+    fn needle(&self) -> Option<Vec<u8>> {
+        let subject = self.checks_not_about.as_ref()?;
+        serde_json::to_vec(subject).ok()
+    }
+
+    fn has(&self, line: &[u8], needle: Option<&[u8]>) -> bool {
+        let is_of = |kind: &str| {
+            let rest = line.strip_prefix(b"{\"").and_then(|rest| rest.strip_prefix(kind.as_bytes()));
+            rest.is_some_and(|rest| rest.starts_with(b"\""))
+        };
+        let is_other = |needle: &[u8]| !line.windows(needle.len()).any(|part| part == needle);
+        self.kinds.iter().any(|kind| is_of(kind)) || (is_of("Check") && needle.is_some_and(is_other))
+    }
+}
+
+/// Reads a transcript without some rows.
+///
+/// # Errors
+/// Fails like [`replay`].
+pub fn replay_without<S: Sink>(transcript: impl Read, skipped: &Skipped, mut sink: S) -> io::Result<S> {
+    let needle = skipped.needle();
     let mut lines = BufReader::new(transcript);
     let mut line = Vec::new();
     loop {
@@ -208,7 +248,9 @@ pub fn replay<S: Sink>(transcript: impl Read, mut sink: S) -> io::Result<S> {
         if lines.read_until(b'\n', &mut line)? == 0 {
             return Ok(sink);
         }
-        pass(serde_json::from_slice(&line)?, &mut sink)?;
+        if !skipped.has(&line, needle.as_deref()) {
+            pass(serde_json::from_slice(&line)?, &mut sink)?;
+        }
     }
 }
 
@@ -271,6 +313,20 @@ mod tests {
         let again = replay(out.unwrap().as_slice(), Seen::default()).unwrap();
         assert_eq!(again.0, seen.0);
         assert_eq!(again.0.len(), 7);
+        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 1 << 20);
+        rows(&mut recorder);
+        let out = recorder.finish().1.unwrap();
+        let skipped = Skipped { kinds: &["Check", "Summary"], checks_not_about: None };
+        let without = replay_without(out.as_slice(), &skipped, Seen::default()).unwrap();
+        let kept: Vec<&String> =
+            seen.0.iter().filter(|row| !row.starts_with("Check(") && !row.starts_with("Summary(")).collect();
+        assert_eq!(without.0.iter().collect::<Vec<_>>(), kept);
+        assert_eq!(kept.len(), 5);
+        for (subject, rows) in [("a\nb", 7), ("a", 6)] {
+            let skipped = Skipped { kinds: &[], checks_not_about: Some(subject.to_owned()) };
+            let read = replay_without(out.as_slice(), &skipped, Seen::default()).unwrap();
+            assert_eq!(read.0.len(), rows, "{subject}");
+        }
     }
 
     #[test]

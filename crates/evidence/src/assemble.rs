@@ -16,7 +16,9 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
-use evidence_report::{CRITERIA_CSV, Documents, VIEWS, Views, is_view};
+use evidence_report::{CHANGES_CSV, CRITERIA_CSV, Documents, PEOPLE_CSV, VIEWS, Views, is_view};
+use evidence_rules::codehost::artifact::{CHANGES, PEOPLE};
+use evidence_rules::inspection::ArtifactKind;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -31,7 +33,7 @@ use crate::source::Source;
 use crate::spool::{Item, Reader, Spool, Text};
 use evidence_rules::framework::{Control, Mapping};
 use evidence_rules::rule::{Rule, Settings};
-use evidence_rules::source_of;
+use evidence_rules::{advice_text, source_of};
 use evidence_screen::Screen;
 
 /// A list of a document whose rows are written otherwise.
@@ -327,7 +329,7 @@ pub fn hints(spool: &mut Spool, config: &Config, collection: &Collection) -> io:
                 subject: check.subject.to_string(),
                 title: title.to_string(),
                 detail: actual(check, reader)?.unwrap_or_default(),
-                remediation: config.settings.fill(check.rule, advice.remediation).into_owned(),
+                remediation: advice_text(&config.settings, check.rule, advice.remediation).into_owned(),
                 evidence: evidence(check, &observations, reader),
             })
         });
@@ -406,7 +408,12 @@ pub fn last(
     created_at: i64,
 ) -> io::Result<()> {
     let names_criteria = !config.framework.without_evidence(&wanted(config)).is_empty();
-    let views = || VIEWS.into_iter().chain(names_criteria.then_some(CRITERIA_CSV));
+    let reads = |kind: &ArtifactKind| config.sources.iter().any(|source| source.collects(kind));
+    let (changes, people) = (reads(&CHANGES), reads(&PEOPLE));
+    let views = || {
+        let some = [(names_criteria, CRITERIA_CSV), (changes, CHANGES_CSV), (people, PEOPLE_CSV)];
+        VIEWS.into_iter().chain(some.into_iter().filter_map(|(has, view)| has.then_some(view)))
+    };
     views().for_each(|view| spool.forget(view));
     let write_manifest =
         |spool: &mut Spool, is_whole| manifest(spool, config, collection, context, created_at, is_whole);

@@ -194,7 +194,7 @@ pub struct SampleArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// Which checks it is drawn from; source and subject apply to the population too.
+    /// Which checks it is drawn from; source and subject apply to the other lists too.
     #[command(flatten)]
     pub filter: CheckFilterArgs,
     /// Only members of this kind, such as repository or user; with --from population.
@@ -298,6 +298,10 @@ pub enum SampleFrom {
     Checks,
     /// Everything that was found, in scope or not: derived/population.json
     Population,
+    /// The pull requests that were merged in the period
+    Changes,
+    /// Everyone with access to the code host
+    People,
     /// The days from --from-date to --to-date, with or without a bundle
     Days,
 }

@@ -7,13 +7,15 @@ use serde::{Deserialize, Serialize};
 
 /// The reasons for which a check is not verifiable because the run lacks access or information. Such a check makes a
 /// bundle incomplete, as an error or an exclusion does.
-pub const LACKING_REASONS: [&str; 8] = [
+pub const LACKING_REASONS: [&str; 10] = [
     "permission_denied",
     "sso_required",
     "two_factor_not_visible",
     "default_repository_permission_not_visible",
     "secret_scanning_not_visible",
     "secret_scanning_push_protection_not_visible",
+    "members_not_visible",
+    "open_alerts_not_visible",
     "population_incomplete",
     "region_not_enabled",
 ];

@@ -1,12 +1,14 @@
 //! What a manifest says, and the document of the waivers, without their long lists.
 
+use serde::{Deserialize, Serialize};
+
 use crate::document::{ErrorRecord, Excluded, Previous, WaiversFile, WaiversSummary, Warning};
 
 /// How many warnings, excluded artifacts and errors of a manifest to keep each; the rest are counted.
 pub const KEPT_RECORDS: usize = 1_000;
 
 /// What a manifest says, without its long lists.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ManifestHead {
     /// When the bundle was made, in Unix seconds, as the signer claims.

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, LOCATION};
 use http::request::Parts;
+use http::{HeaderMap, HeaderName, StatusCode};
 
 use super::App;
 use super::input::{DRAIN_BYTES, refuse};
 use super::problem::for_people;
+use super::within::Within;
 use crate::error::Error;
-use crate::pages::cookie;
-use crate::principal::Principal;
+use crate::pages::{cookie, lead};
+use crate::principal::{Caller, Principal};
 use crate::role::Capability;
 use crate::server::client::Client;
 use crate::server::connections::Connection;
@@ -26,13 +27,23 @@ use crate::service::{Attempt, RequestId};
 pub enum Access {
     /// Nothing: the route shows no data of any organization.
     Open,
-    /// An API key whose role has this capability.
+    /// An API key whose role has this capability, and an organization: that of the key, or for a key of a group the one
+    /// that the header [`ORGANIZATION`] names.
     Needs(Capability),
-    /// A session of a key whose role has this capability. Without one, the answer is the sign-in form.
+    /// An API key, of an organization or a group, whose role has this capability. The route shows every organization that
+    /// the key reaches.
+    NeedsAny(Capability),
+    /// A session of a key whose role has this capability, and an organization: that of the key, or for a key of a group
+    /// the one in the address. Without a session, the answer is the sign-in form.
     Page(Capability),
+    /// A session of a key, of an organization or a group, whose role has this capability.
+    AnyPage(Capability),
     /// Nothing, and problems are HTML pages: the sign-in form and its target.
     OpenPage,
 }
+
+/// The header with which a key of a group names an organization.
+pub const ORGANIZATION: HeaderName = HeaderName::from_static("evidence-organization");
 
 /// Passes a request on to its handler, with its principal, or answers it.
 pub(super) async fn check(
@@ -40,61 +51,164 @@ pub(super) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
+    let asked = Asked::of(&request);
     match access {
         Access::Open => next.run(request).await,
         Access::OpenPage => for_people(next.run(request).await, None),
         Access::Needs(capability) => {
-            let key = bearer(request.headers());
-            let who = match key {
-                Some(key) => app.service.authenticate(key).await,
-                None => Err(Error::Unauthenticated),
+            let who = match key(&app, &asked).await {
+                Ok(caller) => named(&app, caller, &asked.headers).await,
+                Err(error) => Err(error),
             };
-            // A request without credentials is not an attempt.
-            if let (Err(Error::Unauthenticated), true) = (&who, request.headers().contains_key(AUTHORIZATION))
-                && let Some(request_id) = request.extensions().get::<RequestId>().cloned()
-                && let Some(Client(address)) = request.extensions().get().copied()
-            {
-                app.service.refused(Attempt::Key, &request_id, address, key.unwrap_or_default()).await;
-            }
+            admit(who.map(Caller::Organization), capability, request, next).await
+        }
+        Access::NeedsAny(capability) => {
+            let who = key(&app, &asked).await;
             admit(who, capability, request, next).await
         }
         Access::Page(capability) => {
-            let who = match cookie::token(request.headers(), app.secure_cookies) {
-                Some(token) => app.service.session(token).await,
-                None => Err(Error::Unauthenticated),
-            };
-            // A page takes a share of the platform until its last byte is sent.
-            let share = who.as_ref().map(|principal| app.service.page_share(principal));
-            let (who, share) = match share {
-                Ok(Ok(share)) => (who, Some(share)),
-                Ok(Err(error)) => (Err(error), None),
-                Err(_) => (who, None),
-            };
-            let signed_in = who.as_ref().ok().cloned();
-            let mut response = for_people(admit(who, capability, request, next).await, signed_in);
-            if let Some(share) = share {
-                response.extensions_mut().insert(Arc::new(share));
+            let who = session(&app, &asked).await;
+            let within = asked.within;
+            if let (Ok(Caller::Group(_)), None) = (&who, &within) {
+                refuse(request, DRAIN_BYTES).await;
+                return fleet();
             }
-            response
+            let who = match who {
+                Ok(caller) => entered(&app, caller, within.as_ref()).await,
+                Err(error) => Err(error),
+            };
+            let response = show(&app, who.map(Caller::Organization), capability, request, next).await;
+            match within {
+                Some(Within(slug)) => lead(response, &slug),
+                None => response,
+            }
+        }
+        Access::AnyPage(capability) => {
+            let who = match &asked.within {
+                Some(_) => Err(Error::NotFound("page")),
+                None => session(&app, &asked).await,
+            };
+            show(&app, who, capability, request, next).await
         }
     }
 }
 
+/// What a request brings beside its body.
+struct Asked {
+    headers: HeaderMap,
+    within: Option<Within>,
+    request_id: Option<RequestId>,
+    client: Option<Client>,
+}
+
+impl Asked {
+    fn of(request: &Request) -> Asked {
+        let extensions = request.extensions();
+        Asked {
+            headers: request.headers().clone(),
+            within: extensions.get().cloned(),
+            request_id: extensions.get().cloned(),
+            client: extensions.get().copied(),
+        }
+    }
+}
+
+/// Whose key the request brings.
+async fn key(app: &App, asked: &Asked) -> Result<Caller, Error> {
+    let key = bearer(&asked.headers);
+    let who = match key {
+        Some(key) => app.service.caller(key).await,
+        None => Err(Error::Unauthenticated),
+    };
+    // A request without credentials is not an attempt.
+    if let (Err(Error::Unauthenticated), true) = (&who, asked.headers.contains_key(AUTHORIZATION))
+        && let (Some(request_id), Some(Client(address))) = (&asked.request_id, asked.client)
+    {
+        app.service.refused(Attempt::Key, request_id, address, key.unwrap_or_default()).await;
+    }
+    who
+}
+
+/// Whose session the request brings.
+async fn session(app: &App, asked: &Asked) -> Result<Caller, Error> {
+    match cookie::token(&asked.headers, app.secure_cookies) {
+        Some(token) => app.service.session(token).await,
+        None => Err(Error::Unauthenticated),
+    }
+}
+
+/// The principal of the organization that a request of the API means.
+async fn named(app: &App, caller: Caller, headers: &HeaderMap) -> Result<Principal, Error> {
+    let name = headers.get(ORGANIZATION).map(|name| name.to_str().unwrap_or_default());
+    let elsewhere = || Error::Elsewhere("the key reaches no organization with this short name".to_owned());
+    match (caller, name) {
+        (Caller::Organization(principal), None) => Ok(principal),
+        (Caller::Organization(principal), Some(name)) if principal.slug() == name => Ok(principal),
+        (Caller::Organization(_), Some(_)) => Err(elsewhere()),
+        (Caller::Group(group), Some(name)) => match app.service.within(&group, name).await {
+            Err(Error::NotFound(_)) => Err(elsewhere()),
+            found => found,
+        },
+        (Caller::Group(_), None) => Err(Error::Elsewhere(format!(
+            "the key belongs to a group; name an organization in the header {ORGANIZATION}"
+        ))),
+    }
+}
+
+/// The principal of the organization that the address of a page means.
+async fn entered(app: &App, caller: Caller, within: Option<&Within>) -> Result<Principal, Error> {
+    match (caller, within) {
+        (Caller::Organization(principal), None) => Ok(principal),
+        (Caller::Group(group), Some(Within(slug))) => app.service.within(&group, slug).await,
+        (Caller::Organization(_), Some(_)) | (Caller::Group(_), None) => Err(Error::NotFound("organization")),
+    }
+}
+
+/// Leads a key of a group from a page of an organization to the page of all.
+fn fleet() -> Response {
+    (StatusCode::SEE_OTHER, [(LOCATION, "/fleet")]).into_response()
+}
+
+/// Admits a page, which takes a share of the platform until its last byte is sent.
+async fn show(
+    app: &App,
+    who: Result<Caller, Error>,
+    capability: Capability,
+    request: Request,
+    next: Next,
+) -> Response {
+    let share = who.as_ref().map(|caller| app.service.page_share(caller));
+    let (who, share) = match share {
+        Ok(Ok(share)) => (who, Some(share)),
+        Ok(Err(error)) => (Err(error), None),
+        Err(_) => (who, None),
+    };
+    let signed_in = who.as_ref().ok().cloned();
+    let mut response = for_people(admit(who, capability, request, next).await, signed_in);
+    if let Some(share) = share {
+        response.extensions_mut().insert(Arc::new(share));
+    }
+    response
+}
+
 async fn admit(
-    who: Result<Principal, Error>,
+    who: Result<Caller, Error>,
     capability: Capability,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let allowed = who.and_then(|principal| principal.require(capability).map(|()| principal));
+    let allowed = who.and_then(|caller| caller.require(capability).map(|()| caller));
     match allowed {
-        Ok(principal) => {
+        Ok(caller) => {
             if let Some(who) = request.extensions().get::<KeyPrefix>() {
-                who.is(&principal);
+                who.is(caller.key_prefix());
             }
             // From here to the last byte of the answer, this connection cannot be evicted.
             let active = request.extensions().get::<Arc<Connection>>().map(|came_by| came_by.activate());
-            request.extensions_mut().insert(principal);
+            if let Caller::Organization(principal) = &caller {
+                request.extensions_mut().insert(principal.clone());
+            }
+            request.extensions_mut().insert(caller);
             let mut response = next.run(request).await;
             if let Some(active) = active {
                 response.extensions_mut().insert(active);
@@ -121,6 +235,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Principal {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Principal, Error> {
         let missing = Error::Internal("a handler asks for a principal on a route that is open", None);
+        parts.extensions.get().cloned().ok_or(missing)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Caller, Error> {
+        let missing = Error::Internal("a handler asks for a caller on a route that is open", None);
         parts.extensions.get().cloned().ok_or(missing)
     }
 }

@@ -7,6 +7,7 @@ pub mod access;
 pub mod administration;
 pub mod bundles;
 pub mod filter;
+pub mod fleet;
 pub mod input;
 pub mod openapi;
 pub mod period;
@@ -15,6 +16,7 @@ pub mod routes;
 pub mod status;
 pub mod system;
 pub mod views;
+pub(crate) mod within;
 
 use std::sync::Arc;
 

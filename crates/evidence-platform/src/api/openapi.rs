@@ -45,6 +45,10 @@ const SCHEME: &str = "api_key";
         super::period::StoredAtView,
         status::StatusView,
         status::OrganizationStatus,
+        super::fleet::FleetView,
+        super::fleet::OrganizationView,
+        super::fleet::LatestView,
+        super::fleet::ControlStateView,
     ))
 )]
 struct Types;
@@ -78,11 +82,11 @@ pub fn problems(route: &Route) -> Vec<ProblemKind> {
     problems.extend([ProblemKind::InvalidRequest, ProblemKind::Misdirected, ProblemKind::UnsupportedCoding]);
     match route.access {
         Access::Open | Access::OpenPage => {}
-        Access::Needs(_) => {
+        Access::Needs(_) | Access::NeedsAny(_) => {
             problems.extend([ProblemKind::Unauthenticated, ProblemKind::Forbidden]);
             problems.extend([ProblemKind::Internal, ProblemKind::StorageRefused, ProblemKind::Unavailable]);
         }
-        Access::Page(_) => {
+        Access::Page(_) | Access::AnyPage(_) => {
             problems.extend([ProblemKind::Unauthenticated, ProblemKind::Forbidden, ProblemKind::Busy]);
             problems.extend([ProblemKind::Internal, ProblemKind::StorageRefused, ProblemKind::Unavailable]);
         }
@@ -93,10 +97,18 @@ pub fn problems(route: &Route) -> Vec<ProblemKind> {
 fn describe(operation: &mut Operation, access: Access, problems: &[ProblemKind]) {
     match access {
         // Pages have no OpenAPI operation.
-        Access::Open | Access::OpenPage | Access::Page(_) => operation.security = Some(Vec::new()),
-        Access::Needs(capability) => {
+        Access::Open | Access::OpenPage | Access::Page(_) | Access::AnyPage(_) => {
+            operation.security = Some(Vec::new())
+        }
+        Access::Needs(capability) | Access::NeedsAny(capability) => {
             operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
-            let note = format!("Needs a key that may {}.", capability.as_str());
+            let group = match access {
+                Access::Needs(_) => {
+                    " A key of a group names the organization in the header `Evidence-Organization`."
+                }
+                _ => "",
+            };
+            let note = format!("Needs a key that may {}.{group}", capability.as_str());
             let text =
                 operation.description.take().map_or_else(|| note.clone(), |text| format!("{text}\n\n{note}"));
             operation.description = Some(text);

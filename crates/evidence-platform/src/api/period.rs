@@ -1,5 +1,7 @@
 //! The handler for the period of an organization.
 
+use std::collections::BTreeMap;
+
 use axum::Json as Answer;
 use axum::extract::State;
 use evidence_view::history::{Day, History};
@@ -10,8 +12,9 @@ use super::App;
 use super::input::Parameters;
 use crate::error::Error;
 use crate::principal::Principal;
-use crate::service::{Period, PeriodRequest};
+use crate::service::PeriodRequest;
 use crate::store::SeriesName;
+use crate::time::Time;
 
 /// A period: what `evidence history --json` prints for the same bundles, and when they were stored here.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,9 +35,8 @@ pub struct StoredAtView {
     pub stored_at: String,
 }
 
-impl From<Period> for PeriodView {
-    fn from(period: Period) -> PeriodView {
-        let Period { history, stored } = period;
+impl PeriodView {
+    fn new(history: History, stored: &BTreeMap<String, Time>) -> PeriodView {
         let at = |bundle_id: &String| StoredAtView {
             bundle_id: bundle_id.clone(),
             stored_at: stored.get(bundle_id).map(ToString::to_string).unwrap_or_default(),
@@ -43,7 +45,7 @@ impl From<Period> for PeriodView {
     }
 }
 
-/// A period of the organization, folded from the stored bundles, each of which is verified again. The figures are those
+/// A period of the organization, folded from the stored bundles that this platform has verified. The figures are those
 /// of `evidence history` for the same bundles and days.
 #[utoipa::path(
     get, path = "/api/v1/period", tag = "bundles",
@@ -69,11 +71,10 @@ pub async fn period(
     let request = request(&mut parameters)?;
     parameters.end()?;
     let period = app.service.period(&principal, &request).await?;
-    let mut period = period.ok_or_else(|| Error::Invalid("no verified bundle in the period".into()))?;
-    if ignores {
-        period.history = period.history.without_waivers();
-    }
-    Ok(Answer(period.into()))
+    let period = period.ok_or_else(|| Error::Invalid("no verified bundle in the period".into()))?;
+    let history = period.history.clone();
+    let history = if ignores { history.without_waivers() } else { history };
+    Ok(Answer(PeriodView::new(history, &period.stored)))
 }
 
 /// Takes the parameters that say which period is wanted.
@@ -85,7 +86,7 @@ pub(crate) fn request(parameters: &mut Parameters) -> Result<PeriodRequest, Erro
         (Some(subject), Some(framework)) => Some(SeriesName { subject, framework }),
         (_, _) => return Err(Error::Invalid("name both `subject` and `framework`, or neither".into())),
     };
-    Ok(PeriodRequest { from, to, series })
+    Ok(PeriodRequest { from, to, series, about: None })
 }
 
 fn day(parameters: &mut Parameters, name: &str) -> Result<Option<Day>, Error> {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::Error;
-use crate::principal::Principal;
+use crate::principal::Caller;
 
 /// The media type of a problem.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -182,7 +182,7 @@ impl ProblemKind {
             ProblemKind::DigestMismatch => "The body does not match the announced digest",
             ProblemKind::BodyIncomplete => "The body is incomplete",
             ProblemKind::Unauthenticated => "No valid API key",
-            ProblemKind::Forbidden => "The role of the key does not allow this",
+            ProblemKind::Forbidden => "The key does not allow this",
             ProblemKind::NotFound => "Not found",
             ProblemKind::MethodNotAllowed => "Method not allowed",
             ProblemKind::TooSlow => "The body arrived too slowly",
@@ -264,7 +264,7 @@ impl ProblemKind {
 pub fn kind(error: &Error) -> ProblemKind {
     match error {
         Error::Unauthenticated => ProblemKind::Unauthenticated,
-        Error::Forbidden { .. } => ProblemKind::Forbidden,
+        Error::Forbidden { .. } | Error::Elsewhere(_) => ProblemKind::Forbidden,
         Error::NotFound(_) => ProblemKind::NotFound,
         Error::Invalid(_) | Error::Unusable(..) => ProblemKind::InvalidRequest,
         Error::DigestMissing => ProblemKind::DigestMissing,
@@ -318,11 +318,11 @@ pub(crate) struct PendingProblem {
     /// Whether to render it as a page for a browser.
     pub(crate) person: bool,
     /// The principal who is signed in there.
-    pub(crate) who: Option<Box<Principal>>,
+    pub(crate) who: Option<Box<Caller>>,
 }
 
 /// If the answer is a problem, marks it to be rendered as a page, for the principal who is signed in, if any.
-pub(super) fn for_people(mut response: Response, who: Option<Principal>) -> Response {
+pub(super) fn for_people(mut response: Response, who: Option<Caller>) -> Response {
     if let Some(problem) = response.extensions_mut().get_mut::<PendingProblem>() {
         problem.person = true;
         problem.who = who.map(Box::new);

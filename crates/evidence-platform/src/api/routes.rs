@@ -14,10 +14,10 @@ use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
 use super::problem::ProblemKind;
-use super::{App, administration, bundles, period as periods, status, system};
+use super::{App, administration, bundles, fleet, period as periods, status, system};
 use crate::pages::{
-    administration as people, artifacts, bundle, checks, compare, integrity, period, raw, report, sign_in,
-    style, timeline, verifier,
+    administration as people, artifacts, bundle, checks, compare, fleet as members, integrity, observations,
+    period, raw, report, retention, sign_in, style, subject, timeline, verifier,
 };
 use crate::role::Capability;
 
@@ -83,7 +83,7 @@ impl Route {
 
 /// The table.
 pub fn table() -> Vec<Route> {
-    use Access::{Needs, Open, OpenPage, Page};
+    use Access::{AnyPage, Needs, NeedsAny, Open, OpenPage, Page};
     use Capability::{Administer, Identify, Monitor, Read, Upload, Verify};
     use administration as admin;
     const UPLOAD: &[ProblemKind] = &[
@@ -172,7 +172,8 @@ pub fn table() -> Vec<Route> {
         ),
         Route::of::<admin::__path_export_audit_log, _, _>(Needs(Administer), &[], admin::export_audit_log),
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
-        Route::of::<status::__path_status, _, _>(Needs(Monitor), STATUS, status::status),
+        Route::of::<status::__path_status, _, _>(NeedsAny(Monitor), STATUS, status::status),
+        Route::of::<fleet::__path_organizations, _, _>(NeedsAny(Read), &[], fleet::organizations),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
         Route::plain("/healthz", Open, &[], system::healthz),
         Route::plain(
@@ -182,7 +183,7 @@ pub fn table() -> Vec<Route> {
             system::readyz,
         ),
         Route::plain("/metrics", Open, &[], system::metrics),
-        Route::plain("/metrics/organizations", Needs(Monitor), &[], status::metrics),
+        Route::plain("/metrics/organizations", NeedsAny(Monitor), &[], status::metrics),
         Route::plain("/assets/style.css", Open, &[], style::style),
         Route::plain("/assets/icon.svg", Open, &[], style::icon),
         Route::plain("/", OpenPage, &[], sign_in::home),
@@ -190,6 +191,7 @@ pub fn table() -> Vec<Route> {
         Route::plain("/sign-in", OpenPage, LIST, sign_in::form),
         Route::form("/sign-in", SIGN_IN, sign_in::sign_in),
         Route::form("/sign-out", SIGN_OUT, sign_in::sign_out),
+        Route::plain("/fleet", AnyPage(Read), &[], members::fleet),
         Route::plain("/bundles", Page(Read), LIST, timeline::timeline),
         Route::plain("/bundles/{bundle_id}", Page(Read), ONE, bundle::bundle),
         Route::plain("/bundles/{bundle_id}/download", Page(Read), ONE, bundles::download),
@@ -198,8 +200,10 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles/{bundle_id}/checks", Page(Read), INSIDE, checks::checks),
         Route::plain("/bundles/{bundle_id}/checks.csv", Page(Read), INSIDE, checks::table),
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
+        Route::plain("/bundles/{bundle_id}/observations", Page(Read), INSIDE, observations::observations),
         Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
         Route::plain("/keys", Page(Administer), &[], people::keys),
+        Route::plain("/retention", Page(Administer), &[], retention::retention),
         Route::plain("/trust", Page(Administer), &[], people::trust),
         Route::plain("/audit-log", Page(Administer), LIST, people::audit_log),
         Route::plain("/audit-log.jsonl", Page(Administer), &[], admin::export_audit_log),
@@ -207,6 +211,7 @@ pub fn table() -> Vec<Route> {
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
         Route::plain("/period", Page(Read), LIST, period::period),
         Route::plain("/period/control", Page(Read), LIST, period::control),
+        Route::plain("/period/subject", Page(Read), LIST, subject::subject),
         Route::plain("/integrity", Page(Read), &[], integrity::integrity),
     ]
 }

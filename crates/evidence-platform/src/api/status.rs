@@ -15,8 +15,9 @@ use super::App;
 use super::input::Parameters;
 use crate::error::Error;
 use crate::freshness::Freshness;
-use crate::principal::Principal;
+use crate::principal::Caller;
 use crate::server::metrics::MEDIA_TYPE;
+use crate::store::Held;
 
 /// How fresh evidence is.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -63,39 +64,46 @@ impl OrganizationStatus {
 /// Whether a bundle is overdue, and how old the newest one is.
 #[utoipa::path(
     get, path = "/api/v1/status", tag = "system",
-    params(("max_age" = Option<u32>, Query, description = "Maximum age in seconds: answers 503 `late` if the newest bundle is older, or if there is none")),
+    params(("max_age" = Option<u32>, Query, description = "Maximum age in seconds: answers 503 `late` if the newest bundle of an organization is older, or if there is none")),
     responses((status = 200, description = "Late or not", body = StatusView))
 )]
 pub async fn status(
     State(app): State<App>,
-    principal: Principal,
+    caller: Caller,
     mut parameters: Parameters,
 ) -> Result<Answer<StatusView>, Error> {
     let max_age = parameters.integer("max_age")?;
     parameters.end()?;
-    let freshness = app.service.freshness(&principal, max_age.map(u64::from)).await?;
-    let status = OrganizationStatus::new(principal.slug(), principal.name(), &freshness);
-    Ok(Answer(StatusView { organizations: vec![status] }))
+    let held = app.service.held(&caller, max_age.map(u64::from)).await?;
+    let status = |held: &Held| OrganizationStatus::new(&held.slug, &held.name, &held.freshness);
+    Ok(Answer(StatusView { organizations: held.iter().map(status).collect() }))
 }
 
-/// Numbers of the organization, for Prometheus.
-pub async fn metrics(State(app): State<App>, principal: Principal) -> Result<Response, Error> {
-    let freshness = app.service.freshness(&principal, None).await?;
+/// Numbers of every organization that the key reaches, for Prometheus.
+pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, Error> {
+    let held = app.service.held(&caller, None).await?;
     let mut registry = Registry::with_prefix("evidence_platform");
-    let mut gauge = |name: &str, help: &str, value: Option<u64>| {
+    let mut family = |name: &str, help: &str| {
         let family = Family::<[(&'static str, String); 1], Gauge>::default();
         registry.register(name, help, family.clone());
-        if let Some(value) = value {
-            let of = [("organization", principal.slug().to_owned())];
-            family.get_or_create(&of).set(i64::try_from(value).unwrap_or(i64::MAX));
+        move |slug: &str, value: u64| {
+            family
+                .get_or_create(&[("organization", slug.to_owned())])
+                .set(i64::try_from(value).unwrap_or(i64::MAX));
         }
     };
     let help = "Age of the newest bundle, by the older of the times at which it was collected and received";
-    gauge("newest_bundle_age_seconds", help, freshness.age_seconds());
-    let late = u64::from(freshness.late_since().is_some());
-    gauge("bundle_late", "1 if a bundle is overdue, else 0", Some(late));
-    let damaged = app.service.damaged(&principal).await?;
-    gauge("damaged_bundles", "Bundles whose stored bytes are not what was accepted", Some(damaged));
+    let age = family("newest_bundle_age_seconds", help);
+    let late = family("bundle_late", "1 if a bundle is overdue, else 0");
+    let damaged = family("damaged_bundles", "Bundles whose stored bytes are not what was accepted");
+    for one in &held {
+        let Held { slug, freshness, .. } = one;
+        if let Some(seconds) = freshness.age_seconds() {
+            age(slug, seconds);
+        }
+        late(slug, u64::from(freshness.late_since().is_some()));
+        damaged(slug, app.service.damaged(one).await?);
+    }
     let mut out = String::new();
     text::encode(&mut out, &registry).map_err(|error| Error::internal("the metrics", error))?;
     Ok(([(CONTENT_TYPE, MEDIA_TYPE)], out).into_response())

@@ -18,7 +18,7 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 
 use super::page::{Frame, page};
-use super::query::Asked;
+use super::query::{Asked, address};
 use super::raw::streamed;
 use super::words::{self, Moment};
 use crate::api::App;
@@ -26,6 +26,7 @@ use crate::api::bundles::file_name;
 use crate::api::input::{Id, Parameters};
 use crate::error::Error;
 use crate::principal::Principal;
+use crate::store::SeriesName;
 
 /// Rows per page.
 const ROWS: usize = 100;
@@ -36,6 +37,8 @@ struct ChecksPage {
     id: String,
     subject: String,
     framework: String,
+    /// The bundles that this one is among.
+    series: SeriesName,
     collected: Moment,
     asked: Asked,
     /// The statuses, each with the number of matches.
@@ -91,6 +94,10 @@ pub async fn checks(
     let checks_page = ChecksPage {
         frame: Frame::of(&principal),
         subject: sanitized(&bundle.overview.organization),
+        series: SeriesName {
+            subject: bundle.overview.organization.clone(),
+            framework: bundle.overview.framework.clone(),
+        },
         framework: sanitized(&bundle.overview.framework),
         collected: Moment::of(bundle.collected_at),
         tabs: tabs(&asked, checks.found),
@@ -105,6 +112,16 @@ pub async fn checks(
 }
 
 impl ChecksPage {
+    /// The address of a subject's page over time.
+    fn over_time(&self, subject: &str) -> String {
+        let pairs = [
+            ("name", subject.to_owned()),
+            ("subject", self.series.subject.clone()),
+            ("framework", self.series.framework.clone()),
+        ];
+        format!("/period/subject{}", address(&pairs))
+    }
+
     /// The expected value, if it differs from the actual one.
     fn expected<'a>(&self, check: &'a Check) -> Option<&'a String> {
         match check.status {

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use evidence_view::{ArtifactChange, CheckChange, Comparable, Comparison, sanitized};
+use evidence_view::{ArtifactChange, Change, CheckChange, Comparable, Comparison, sanitized};
 use http::StatusCode;
 
 use super::page::{Frame, page};

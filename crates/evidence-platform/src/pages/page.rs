@@ -15,7 +15,7 @@ use http::header::{
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::error::Error;
-use crate::principal::Principal;
+use crate::principal::{Caller, Principal};
 use crate::role::Capability;
 
 use super::style;
@@ -48,6 +48,10 @@ pub(super) struct SignedIn {
     pub(super) administers: bool,
     /// How fresh the evidence is.
     pub(super) fresh: Option<Fresh>,
+    /// The name of the group whose key this is, to lead back to its page.
+    pub(super) group: Option<String>,
+    /// Whether an organization is open, so that its pages are.
+    pub(super) entered: bool,
 }
 
 /// How fresh the evidence is.
@@ -67,6 +71,25 @@ impl Frame {
                 late_since: freshness.late_since().map(Moment::of),
                 words: freshness.words(),
             }),
+            group: principal.group().map(str::to_owned),
+            entered: true,
+        };
+        Frame { who: Some(who), style: style::address() }
+    }
+
+    /// The frame for a caller: the principal of an organization, or a group.
+    pub(super) fn of_caller(caller: &Caller) -> Frame {
+        let group = match caller {
+            Caller::Organization(principal) => return Frame::of(principal),
+            Caller::Group(group) => group,
+        };
+        let who = SignedIn {
+            organization: group.name().to_owned(),
+            key_prefix: group.key_prefix().to_owned(),
+            administers: false,
+            fresh: None,
+            group: Some(group.name().to_owned()),
+            entered: false,
         };
         Frame { who: Some(who), style: style::address() }
     }
@@ -91,17 +114,62 @@ struct TooMuch {
 
 /// Renders a page as an answer.
 pub(super) fn page(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
-    Ok(answer(status, render(template)?, POLICY))
+    Ok(leadable(status, render(template)?, POLICY))
 }
 
 /// Renders a page that shows a report in a frame.
 pub(super) fn framing(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
-    Ok(answer(status, render(template)?, FRAMING))
+    Ok(leadable(status, render(template)?, FRAMING))
+}
+
+/// The text of a page whose links can be led into an organization.
+#[derive(Debug, Clone)]
+struct Html(Bytes);
+
+fn leadable(status: StatusCode, html: String, policy: &'static str) -> Response {
+    let html = Bytes::from(html);
+    let mut response = answer(status, html.clone(), policy);
+    response.extensions_mut().insert(Html(html));
+    response
+}
+
+/// What links of a page begin with. Templates escape quotation marks, so no text of a bundle has this form.
+const LINKS: [&str; 3] = [" href=\"/", " action=\"/", " src=\"/"];
+/// The addresses that belong to no organization.
+const SHARED: [&str; 6] = ["assets/", "sign-in", "sign-out", "verify", "fleet", "organizations/"];
+
+/// Leads the links of a page into an organization of the group that is signed in, whose pages have addresses below
+/// `/organizations/<slug>`.
+pub(crate) fn lead(mut response: Response, slug: &str) -> Response {
+    let Some(Html(html)) = response.extensions_mut().remove() else { return response };
+    let led = Bytes::from(led(&String::from_utf8_lossy(&html), slug));
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(led.len()));
+    *response.body_mut() = body(led);
+    response
+}
+
+fn led(html: &str, slug: &str) -> String {
+    let mut led = String::with_capacity(html.len().saturating_add(html.len() / 16));
+    let mut rest = html;
+    loop {
+        let next = LINKS.iter().filter_map(|link| Some((rest.find(link)?, link.len()))).min();
+        let Some((at, length)) = next else { break };
+        let (before, after) = rest.split_at(at.saturating_add(length));
+        led.push_str(before);
+        if !SHARED.iter().any(|shared| after.starts_with(shared)) {
+            led.push_str("organizations/");
+            led.push_str(slug);
+            led.push('/');
+        }
+        rest = after;
+    }
+    led.push_str(rest);
+    led
 }
 
 /// The answer for the frame.
 pub(super) fn framed(html: String) -> Response {
-    answer(StatusCode::OK, html, FRAMED)
+    answer(StatusCode::OK, Bytes::from(html), FRAMED)
 }
 
 /// The only way from a template to a page: it has no deceptive character, whatever its texts hold.
@@ -116,14 +184,16 @@ fn render(template: &impl Template) -> Result<String, Error> {
     Ok(html.0.0)
 }
 
-fn answer(status: StatusCode, html: String, policy: &'static str) -> Response {
-    let html = Bytes::from(html);
-    let length = html.len();
-    let chunks = stream::unfold(html, |mut rest| async move {
+fn body(html: Bytes) -> Body {
+    Body::from_stream(stream::unfold(html, |mut rest| async move {
         let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
         (!chunk.is_empty()).then_some((Ok::<_, Infallible>(chunk), rest))
-    });
-    let mut response = Response::new(Body::from_stream(chunks));
+    }))
+}
+
+fn answer(status: StatusCode, html: Bytes, policy: &'static str) -> Response {
+    let length = html.len();
+    let mut response = Response::new(body(html));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     dress(headers, policy);
@@ -157,4 +227,20 @@ fn dress(headers: &mut http::HeaderMap, policy: &'static str) {
     // The browser must not show a page from its memory to the next person who uses it.
     headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(http::header::VARY, HeaderValue::from_static("Cookie"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_led_into_the_organization() {
+        let page = "<a href=\"/bundles/x?a=b\">/bundles</a><form action=\"/compare\"><a href=\"#x\"><a href=\"/fleet\">\
+                    <link href=\"/assets/style.css\"><a href=\"https://x/\"><iframe src=\"/bundles/x/report/frame\">";
+        let expected = "<a href=\"/organizations/acme/bundles/x?a=b\">/bundles</a>\
+                        <form action=\"/organizations/acme/compare\"><a href=\"#x\"><a href=\"/fleet\">\
+                        <link href=\"/assets/style.css\"><a href=\"https://x/\">\
+                        <iframe src=\"/organizations/acme/bundles/x/report/frame\">";
+        assert_eq!(led(page, "acme"), expected);
+    }
 }

@@ -46,6 +46,8 @@ struct Found<'a> {
     period: Shown<'a>,
     /// The parameters of this period in an address.
     pairs: Vec<(&'static str, String)>,
+    /// The address of the page of a subject, up to its name.
+    subject: String,
     bundles: Vec<Input>,
 }
 
@@ -69,10 +71,26 @@ struct ControlFound<'a> {
     period: &'a Shown<'a>,
     control: &'a ControlStrips,
     failures: Vec<&'a Failure>,
-    /// The id of the last bundle of each day.
-    bundles: BTreeMap<&'a str, &'a str>,
+    days: Days<'a>,
     period_address: String,
+    subject: String,
     others: Vec<(String, String)>,
+}
+
+/// The id of the last bundle of each day.
+pub(super) struct Days<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Days<'a> {
+    pub(super) fn of(history: &'a History) -> Days<'a> {
+        let used = history.inputs.iter().filter(|input| !input.back_dated);
+        let bundles = used.filter_map(|input| Some((input.created_at.get(..10)?, input.bundle_id.as_str())));
+        Days(bundles.collect())
+    }
+
+    /// The id of the last bundle of this day.
+    pub(super) fn bundle(&self, day: &str) -> Option<&'a str> {
+        self.0.get(day).copied()
+    }
 }
 
 impl Found<'_> {
@@ -87,7 +105,7 @@ impl Found<'_> {
 impl ControlFound<'_> {
     /// The address of a rule's checks in the last bundle of a day.
     fn checks(&self, day: &str, rule: &str) -> Option<String> {
-        let bundle = self.bundles.get(day)?;
+        let bundle = self.days.bundle(day)?;
         let pairs = [("control", self.control.id.clone()), ("rule", rule.to_owned())];
         Some(format!("/bundles/{bundle}/checks{}", address(&pairs)))
     }
@@ -125,11 +143,24 @@ fn shown<'a>(found: &'a Period, series: &[SeriesName]) -> Found<'a> {
         let late = created.zip(stored).is_some_and(|(created, stored)| words::is_late(created, stored));
         Input { stored: stored.map(Moment::of), late, row }
     };
-    Found { bundles: inputs.into_iter().map(input).collect(), pairs: pairs(&found.history, series), period }
+    let pairs = pairs(&found.history, series);
+    Found {
+        bundles: inputs.into_iter().map(input).collect(),
+        subject: subject_address(&pairs),
+        pairs,
+        period,
+    }
+}
+
+/// The address of the page of a subject, up to its name.
+fn subject_address(pairs: &[(&'static str, String)]) -> String {
+    let mut all = pairs.to_vec();
+    all.push(("name", String::new()));
+    format!("/period/subject{}", address(&all))
 }
 
 /// The parameters that name this period.
-fn pairs(history: &History, series: &[SeriesName]) -> Vec<(&'static str, String)> {
+pub(super) fn pairs(history: &History, series: &[SeriesName]) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("from", history.from.clone()), ("to", history.to.clone())];
     if series.len() > 1 {
         pairs.push(("subject", history.organization.clone()));
@@ -206,12 +237,11 @@ fn one<'a>(
         all.extend(pairs.iter().cloned());
         (other.id.clone(), format!("/period/control{}", address(&all)))
     };
-    let used = history.inputs.iter().filter(|input| !input.back_dated);
-    let bundles = used.filter_map(|input| Some((input.created_at.get(..10)?, input.bundle_id.as_str())));
     Some(ControlFound {
         failures: period.listed.iter().filter(|failure| failure.control == control.id).collect(),
-        bundles: bundles.collect(),
+        days: Days::of(history),
         period_address: format!("/period{}", address(&pairs)),
+        subject: subject_address(&pairs),
         others: period.controls.iter().filter(|known| known.id != control.id).map(other).collect(),
         period,
         control,

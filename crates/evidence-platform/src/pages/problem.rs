@@ -36,7 +36,7 @@ fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Respo
         _ => "If this continues, send the request id below to the operator.",
     };
     let detail = problem.detail();
-    let frame = problem.who.as_deref().map_or_else(Frame::open, Frame::of);
+    let frame = problem.who.as_deref().map_or_else(Frame::open, Frame::of_caller);
     page(kind.status(), &ProblemPage { frame, title: kind.title(), detail, advice, request_id })
 }
 
@@ -47,6 +47,7 @@ pub(crate) fn write_into(problem: &PendingProblem, response: &mut Response, path
     {
         let (parts, body) = page.into_parts();
         response.headers_mut().extend(parts.headers);
+        response.extensions_mut().extend(parts.extensions);
         *response.body_mut() = body;
     } else {
         *response.body_mut() = problem.json(request_id);

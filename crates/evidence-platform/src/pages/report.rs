@@ -66,6 +66,9 @@ pub async fn frame(State(app): State<App>, principal: Principal, Id(id): Id) -> 
 async fn make(app: &App, principal: &Principal, id: &str) -> Result<(BundleRow, Made), Error> {
     let bundle = app.service.bundle(principal, id).await?;
     let viewer = app.service.viewer(principal).await?;
+    if let Some(made) = viewer.report(principal, &bundle).await?.and_then(|kept| Made::of(&kept)) {
+        return Ok((bundle, made));
+    }
     let kept = Kept::new(viewer.scratches());
     let kept = viewer.read(principal, &bundle, kept).await?;
     let made = viewer.work(move || {
@@ -78,7 +81,36 @@ async fn make(app: &App, principal: &Principal, id: &str) -> Result<(BundleRow, 
         Err(error) if error.get_ref().is_some_and(|error| error.is::<Unknown>()) => Made::Unknown,
         Err(error) => return Err(error.into()),
     };
+    viewer.keep_report(&bundle, made.to_kept()).await?;
     Ok((bundle, made))
+}
+
+impl Made {
+    /// The form in which it is kept: a letter, then the page.
+    fn to_kept(&self) -> Vec<u8> {
+        let (letter, html) = match self {
+            Made::Page { html, signed: Signed::Same } => (b's', html.as_str()),
+            Made::Page { html, signed: Signed::Different } => (b'd', html.as_str()),
+            Made::Page { html, signed: Signed::Absent } => (b'a', html.as_str()),
+            Made::TooLarge => (b't', ""),
+            Made::Unknown => (b'u', ""),
+        };
+        [&[letter], html.as_bytes()].concat()
+    }
+
+    /// Reads that form. `None` for any other.
+    fn of(kept: &[u8]) -> Option<Made> {
+        let (letter, html) = kept.split_first()?;
+        let page = |signed| Some(Made::Page { html: String::from_utf8(html.to_vec()).ok()?, signed });
+        match letter {
+            b's' => page(Signed::Same),
+            b'd' => page(Signed::Different),
+            b'a' => page(Signed::Absent),
+            b't' => Some(Made::TooLarge),
+            b'u' => Some(Made::Unknown),
+            _ => None,
+        }
+    }
 }
 
 /// A page with the size limit of all pages.

@@ -4,12 +4,13 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use evidence_bundle::Status;
-use evidence_view::{ControlOverview, sanitized};
+use evidence_view::{ControlOverview, Overview, sanitized};
 use http::StatusCode;
 
 use super::filter::FilterForm;
 use super::page::{Frame, page};
 use super::picture::{Picture, Plotted};
+use super::query::address;
 use super::state::ControlState;
 use super::words::{self, Moment, counted, grouped, size, tags};
 use crate::api::App;
@@ -24,7 +25,7 @@ use crate::store::{BundleRow, Standing, TrustedKeyRow};
 const DAYS: u32 = 366;
 /// The most bundles of the picture.
 const PLOTTED: u32 = 600;
-/// The most subjects whose state is shown.
+/// The most subjects whose state is shown at length; a table has the others.
 const SUBJECTS: usize = 20;
 /// The most controls of a bundle that the list names.
 const CONTROLS: usize = 16;
@@ -36,6 +37,8 @@ struct Timeline {
     organization: String,
     slug: String,
     latest: Vec<Latest>,
+    /// The newest bundle of each further subject.
+    others: Vec<Row>,
     pictures: Vec<Picture>,
     rows: Vec<Row>,
     filter: FilterForm,
@@ -49,6 +52,8 @@ struct Latest {
     id: String,
     subject: String,
     framework: String,
+    /// The address of its last year.
+    period: String,
     collected: Moment,
     signer: Option<String>,
     completeness: (&'static str, &'static str, &'static str),
@@ -60,6 +65,8 @@ struct Latest {
 
 struct Row {
     id: String,
+    /// The address of the last year of its subject.
+    period: String,
     collected: Moment,
     stored: Moment,
     subject: String,
@@ -107,11 +114,11 @@ pub async fn timeline(
     let bundles = app.service.find_bundles(&principal, &filter, &request).await?;
     let trusted = app.service.signers(&principal).await?;
     let filter = FilterForm::of(&app, &principal, &filter, &trusted).await?;
-    let (latest, pictures) = match bundles.items.first() {
+    let (mut newest_of, pictures) = match bundles.items.first() {
         Some(newest) if !later && !filter.active => {
             let since = newest.collected_at.minus_seconds(u64::from(DAYS).saturating_mul(86_400));
             let plotted = app.service.bundles_since(&principal, since, PLOTTED, Plotted::of).await?;
-            (latest(&bundles.items, &trusted), Picture::all(&plotted))
+            (app.service.latest(&principal).await?, Picture::all(&plotted))
         }
         _ => (Vec::new(), Vec::new()),
     };
@@ -125,11 +132,16 @@ pub async fn timeline(
         let trusted = trusted.iter().any(|key| counts(key, &bundle));
         Row { newest: index == 0, second: index == second, trusted, ..row(bundle) }
     });
+    // The last collected first, as in the list.
+    newest_of.sort_by_key(|(bundle, _)| std::cmp::Reverse(bundle.collected_at));
+    let others = newest_of.split_off(newest_of.len().min(SUBJECTS));
+    let latest = latest(newest_of, &trusted);
     let timeline = Timeline {
         frame: Frame::of(&principal),
         organization: principal.name().to_owned(),
         slug: principal.slug().to_owned(),
         latest,
+        others: others.into_iter().map(|(bundle, _)| row(bundle)).collect(),
         pictures,
         rows: rows.collect(),
         filter,
@@ -145,21 +157,10 @@ fn counts(key: &TrustedKeyRow, bundle: &BundleRow) -> bool {
 }
 
 /// The newest bundle of each subject and framework, with the previous one.
-fn latest(newest_first: &[BundleRow], trusted: &[TrustedKeyRow]) -> Vec<Latest> {
-    let same = |one: &BundleRow, other: &BundleRow| {
-        (&one.overview.organization, &one.overview.framework)
-            == (&other.overview.organization, &other.overview.framework)
-    };
-    let mut latest: Vec<(&BundleRow, Option<&BundleRow>)> = Vec::new();
-    for bundle in newest_first {
-        if let Some((_, before)) = latest.iter_mut().find(|(newest, _)| same(newest, bundle)) {
-            before.get_or_insert(bundle);
-        } else if latest.len() < SUBJECTS {
-            latest.push((bundle, None));
-        }
-    }
-    let shown = |(bundle, before): (&BundleRow, Option<&BundleRow>)| Latest {
+fn latest(newest: Vec<(BundleRow, Option<BundleRow>)>, trusted: &[TrustedKeyRow]) -> Vec<Latest> {
+    let shown = |(bundle, before): &(BundleRow, Option<BundleRow>)| Latest {
         id: bundle.id.clone(),
+        period: period(&bundle.overview),
         subject: sanitized(&bundle.overview.organization),
         framework: sanitized(&bundle.overview.framework),
         collected: Moment::of(bundle.collected_at),
@@ -167,15 +168,22 @@ fn latest(newest_first: &[BundleRow], trusted: &[TrustedKeyRow]) -> Vec<Latest> 
         completeness: words::completeness(&bundle.overview),
         scopes: bundle.overview.scopes.clone(),
         time_marks: words::time_marks(bundle),
-        state: ControlState::all(&bundle.overview, before.map(|before| &before.overview)),
-        before: before.map(|before| (before.id.clone(), Moment::of(before.collected_at))),
+        state: ControlState::all(&bundle.overview, before.as_ref().map(|before| &before.overview)),
+        before: before.as_ref().map(|before| (before.id.clone(), Moment::of(before.collected_at))),
     };
-    latest.into_iter().map(shown).collect()
+    newest.iter().map(shown).collect()
+}
+
+/// The address of the last year of a bundle's subject.
+fn period(overview: &Overview) -> String {
+    let pairs = [("subject", overview.organization.clone()), ("framework", overview.framework.clone())];
+    format!("/period{}", address(&pairs))
 }
 
 fn row(bundle: BundleRow) -> Row {
     let time_marks = words::time_marks(&bundle);
     let overview = bundle.overview;
+    let period = period(&overview);
     let checks = overview.checks().map(|counts| {
         let all = [counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable];
         let all = all.into_iter().fold(0, u64::saturating_add);
@@ -190,6 +198,7 @@ fn row(bundle: BundleRow) -> Row {
     let control = |control: ControlOverview| Control { status: control.status, id: sanitized(&control.id) };
     let more_controls = controls.len().saturating_sub(CONTROLS);
     Row {
+        period,
         id: bundle.id,
         collected: Moment::of(bundle.collected_at),
         stored: Moment::of(bundle.uploaded_at),

@@ -28,6 +28,7 @@ use super::head::{LONGEST, StrictHeads};
 use super::host::HostNames;
 use super::metrics::Metrics;
 use super::observe;
+use crate::api::within::Within;
 use crate::api::{self, App};
 
 use crate::error::Error;
@@ -182,6 +183,7 @@ async fn serve(
     let answer = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(Arc::clone(&came_by));
         request.extensions_mut().insert(peer);
+        Within::take(&mut request);
         let router = router.clone();
         // `StrictHeads` does not find the end of a body in chunks.
         let last = request.headers().contains_key(TRANSFER_ENCODING);

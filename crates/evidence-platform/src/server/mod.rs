@@ -4,6 +4,7 @@
 //! being quick, announcing true lengths, or disconnecting.
 
 pub mod client;
+mod compress;
 pub(crate) mod connections;
 mod head;
 pub mod host;

@@ -20,14 +20,15 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use super::client::{Client, Peer};
+use super::compress::{compressed, is_wanted};
 use super::connections::ActiveRequest;
 use super::metrics::{Metrics, UNKNOWN, known};
 use crate::api::App;
 use crate::api::problem::{PendingProblem, ProblemKind};
+use crate::api::within::Within;
 use crate::error::Error;
 use crate::id::random_hex;
-use crate::pages;
-use crate::principal::Principal;
+use crate::pages::{self, cookie};
 use crate::service::{PageShare, RequestId};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -41,9 +42,15 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     // A client's own request id could put arbitrary text into the audit log.
     let request_id = random_hex::<12>().unwrap_or_default();
     let method = request.method().clone();
-    let address = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+    let mut address = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+    let within = request.extensions().get::<Within>().map(|Within(slug)| slug.clone());
+    if let Some(slug) = &within {
+        address.insert_str(0, &format!("/organizations/{slug}"));
+    }
     let (person, api) = (wants_page(request.headers()), request.uri().path().starts_with("/api/"));
     let route = request.extensions().get::<MatchedPath>().map_or(UNKNOWN, MatchedPath::as_str).to_owned();
+    let takes_gzip = is_wanted(request.headers());
+    let token = cookie::token(request.headers(), app.secure_cookies).map(str::to_owned);
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let peer = request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
     let client = app.proxies.client(peer, request.headers());
@@ -60,7 +67,11 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         // No route decided between a page and JSON.
         let unsaid = route == UNKNOWN || matches!(status, 405 | 421);
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
+        let problem = with_frame(&app, problem, token).await;
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
+        if let Some(slug) = &within {
+            response = pages::lead(response, slug);
+        }
         // A late organization does not make the platform unhealthy.
         if status >= 500 && problem.kind != ProblemKind::Late {
             let error = problem.kind.code();
@@ -82,7 +93,20 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     tracing::info!(request_id, method, route, status, ms, key, client = %client, "request");
     let metrics = Arc::clone(&app.metrics);
     let held = (response.extensions_mut().remove(), response.extensions_mut().remove());
+    let response = compressed(response, takes_gzip);
     response.map(|body| Body::new(Watched::new(body, held, metrics, Direction::Out)))
+}
+
+/// A problem that a person sees keeps the frame of the one who is signed in, also where no route found out who that is.
+async fn with_frame(app: &App, problem: PendingProblem, token: Option<String>) -> PendingProblem {
+    let is_frameless = problem.person && problem.who.is_none();
+    match token {
+        Some(token) if is_frameless && problem.kind == ProblemKind::NotFound => {
+            let who = app.service.session(&token).await.ok().map(Box::new);
+            PendingProblem { who, ..problem }
+        }
+        _ => problem,
+    }
 }
 
 /// Whether a browser requests a page.
@@ -96,9 +120,9 @@ fn wants_page(headers: &HeaderMap) -> bool {
 pub(crate) struct KeyPrefix(Arc<std::sync::OnceLock<String>>);
 
 impl KeyPrefix {
-    /// Records the principal's key.
-    pub(crate) fn is(&self, principal: &Principal) {
-        let _ = self.0.set(principal.key_prefix().to_owned());
+    /// Records the prefix of the caller's key.
+    pub(crate) fn is(&self, prefix: &str) {
+        let _ = self.0.set(prefix.to_owned());
     }
 }
 

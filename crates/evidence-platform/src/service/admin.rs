@@ -155,7 +155,7 @@ impl Service {
         self.find(principal, id).await
     }
 
-    /// Deletes a bundle whose retention has ended and that is not under legal hold.
+    /// Deletes a bundle whose retention has ended and that nothing holds.
     ///
     /// # Errors
     /// Fails with [`Error::NotFound`], [`Error::LegalHold`], [`Error::Retained`] or [`Error::ClockAhead`].
@@ -167,20 +167,30 @@ impl Service {
     ) -> Result<(), Error> {
         let actor = Actor::of(principal, request)?;
         let now = self.inner.clock.now();
-        let bundle = self.find(principal, id).await?;
-        let mut transaction = self.inner.store.begin().await?;
-        if !transaction.delete_bundle(actor.organization, id, now).await? {
-            drop(transaction);
-            let bundle = self.find(principal, id).await?;
-            let detail =
-                json!({ "legal_hold": bundle.legal_hold, "retention_until": bundle.retention_until });
-            self.note(actor.record(now, Action::BundleDelete, id, Outcome::Refused, detail)).await?;
-            return Err(if bundle.legal_hold {
-                Error::LegalHold
-            } else {
-                Error::Retained(bundle.retention_until)
-            });
+        self.find(principal, id).await?;
+        if self.delete_due(&actor, id, now).await? {
+            return Ok(());
         }
+        let bundle = self.find(principal, id).await?;
+        let tags = self.holding_tags(&actor, &bundle.tags).await?;
+        let detail = json!({
+            "legal_hold": bundle.legal_hold,
+            "held_by_tags": tags,
+            "retention_until": bundle.retention_until,
+        });
+        self.note(actor.record(now, Action::BundleDelete, id, Outcome::Refused, detail)).await?;
+        Err(match bundle.legal_hold || !tags.is_empty() {
+            true => Error::LegalHold,
+            false => Error::Retained(bundle.retention_until),
+        })
+    }
+
+    /// Deletes a bundle whose retention has ended and that nothing holds. `false` otherwise.
+    pub(super) async fn delete_due(&self, actor: &Actor<'_>, id: &str, now: Time) -> Result<bool, Error> {
+        let mut transaction = self.inner.store.begin().await?;
+        let digest = transaction.digest_of(actor.organization, id).await?;
+        let deleted = transaction.delete_bundle(actor.organization, id, now).await?;
+        let Some(digest) = digest.filter(|_| deleted) else { return Ok(false) };
         if let Err(error) = transaction.require_clock(now).await {
             drop(transaction);
             if let Error::ClockAhead(seen) = &error {
@@ -189,8 +199,8 @@ impl Service {
             }
             return Err(error);
         }
-        let claim = transaction.claim_delete(actor.organization, &bundle.digest, now).await?;
-        let detail = json!({ "sha256": bundle.digest.to_string() });
+        let claim = transaction.claim_delete(actor.organization, &digest, now).await?;
+        let detail = json!({ "sha256": digest.to_string() });
         transaction.audit(actor.record(now, Action::BundleDelete, id, Outcome::Done, detail)).await?;
         transaction.commit().await?;
         // The bundle is deleted. If its bytes cannot be removed now, the next sweep finds the claim.
@@ -199,7 +209,7 @@ impl Service {
         {
             tracing::warn!(error = ?error, "a deleted bundle's bytes are left for the next sweep");
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The audit log, newest first.
@@ -223,8 +233,18 @@ impl Service {
         label: &str,
         expires_at: Option<Time>,
     ) -> Result<NewKey, Error> {
+        self.add_new_key(actor, ApiKey::random()?, role, label, expires_at).await
+    }
+
+    pub(super) async fn add_new_key(
+        &self,
+        actor: &Actor<'_>,
+        key: ApiKey,
+        role: Role,
+        label: &str,
+        expires_at: Option<Time>,
+    ) -> Result<NewKey, Error> {
         check_label(label)?;
-        let key = ApiKey::random()?;
         let now = self.inner.clock.now();
         if expires_at.is_some_and(|end| end <= now) {
             return Err(Error::Invalid("the key would have ended already".into()));

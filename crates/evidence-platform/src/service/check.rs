@@ -18,7 +18,7 @@ use crate::event::Event;
 use crate::id::{OrganizationId, random_hex};
 use crate::principal::Principal;
 use crate::role::Capability;
-use crate::store::{CheckRun, Checked, Damage, StrayBlob, Unchecked};
+use crate::store::{CheckRun, Checked, Damage, Held, StrayBlob, Unchecked};
 use crate::time::Time;
 use crate::verify;
 
@@ -63,13 +63,12 @@ impl Service {
         self.inner.store.checked(principal.organization()).await
     }
 
-    /// How many bundles of the organization are damaged.
+    /// How many bundles of an organization, which the caller may see, are damaged.
     ///
     /// # Errors
-    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
-    pub async fn damaged(&self, principal: &Principal) -> Result<u64, Error> {
-        principal.require(Capability::Monitor)?;
-        let found = self.inner.store.damage(Some(principal.organization())).await?;
+    /// Fails with [`Error::Unavailable`].
+    pub async fn damaged(&self, held: &Held) -> Result<u64, Error> {
+        let found = self.inner.store.damage(Some(&held.id)).await?;
         Ok(u64::try_from(found.len()).unwrap_or(u64::MAX))
     }
 

@@ -5,19 +5,23 @@
 //! HTTP.
 
 mod admin;
+mod apply;
 mod attempts;
 mod bundles;
 mod check;
 mod clock;
 mod freshness;
 mod gauges;
+mod groups;
 mod operator;
 mod page;
 mod period;
+mod periods;
 mod platform;
 mod probe;
 mod ready;
 mod refused;
+mod retention;
 mod sessions;
 mod settings;
 mod shares;
@@ -29,15 +33,19 @@ mod webhooks;
 mod window;
 
 pub use admin::NewKey;
+pub use apply::{Change, Owner, Plan, Wanted, WantedKey, WantedOrganization, WantedTrust};
 pub use attempts::Attempt;
 pub use bundles::Download;
 pub use check::{CheckPlan, CheckReport};
 pub use freshness::Update;
 pub use gauges::CheckGauges;
+pub use groups::MemberState;
 pub use operator::Operator;
 pub use page::{Page, PageRequest};
-pub use period::{Period, PeriodRequest};
+pub use period::PeriodRequest;
+pub use periods::Period;
 pub use platform::{RequestId, Service};
+pub use retention::{Purged, RetentionState};
 pub use sessions::SESSION_SECONDS;
 pub use settings::Settings;
 pub use sweep::Swept;

@@ -1,6 +1,6 @@
 //! Operations of the operator on the command line: creates organizations, their first keys and trust.
 //!
-//! No request reaches these; no key is above the organizations.
+//! No request reaches these. A key stands above organizations only if it belongs to a group, and then only looks.
 
 use serde_json::json;
 
@@ -36,18 +36,32 @@ impl Operator {
     /// Creates an organization from which a bundle is expected after this many hours.
     ///
     /// # Errors
-    /// Fails with [`Error::Invalid`] if the name or slug is not valid, or with [`Error::Exists`].
+    /// Fails like [`Operator::create_organization_in`].
     pub async fn create_organization_expecting(
         &self,
         name: &str,
         slug: &str,
         expect_hours: Option<u32>,
     ) -> Result<Organization, Error> {
+        self.create_organization_in(name, slug, expect_hours, None).await
+    }
+
+    /// Creates an organization, in a group if one is named.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Invalid`] if the name or slug is not valid, with [`Error::NotFound`] if there is no such group,
+    /// or with [`Error::Exists`].
+    pub async fn create_organization_in(
+        &self,
+        name: &str,
+        slug: &str,
+        expect_hours: Option<u32>,
+        group: Option<&str>,
+    ) -> Result<Organization, Error> {
         check_label(name)?;
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if slug.is_empty() || slug.len() > 63 || slug.starts_with('-') || !slug.bytes().all(plain) {
-            let rule = "a slug has 1 to 63 of the characters a-z 0-9 - and does not begin with -";
-            return Err(Error::Invalid(rule.into()));
+        check_slug(slug)?;
+        if let Some(group) = group {
+            self.group(group).await?;
         }
         let now = self.0.inner.clock.now();
         let new = Organization {
@@ -56,13 +70,14 @@ impl Operator {
             name: name.to_owned(),
             created_at: now,
             expect_hours,
+            group: group.map(str::to_owned),
         };
         let mut transaction = self.0.inner.store.begin().await?;
         if !transaction.add_organization(&new).await? {
-            return Err(Error::Exists("an organization with this slug"));
+            return Err(Error::Exists("an organization or a group with this slug"));
         }
         let actor = actor(&new);
-        let detail = json!({ "slug": slug, "name": name, "expect_hours": expect_hours });
+        let detail = json!({ "slug": slug, "name": name, "expect_hours": expect_hours, "group": group });
         let record = actor.record(now, Action::OrganizationCreate, new.id.as_str(), Outcome::Done, detail);
         transaction.audit(record).await?;
         transaction.commit().await?;
@@ -113,8 +128,11 @@ impl Operator {
     /// # Errors
     /// Fails with [`Error::NotFound`], or with [`Error::Invalid`] if several keys have the name.
     pub async fn revoke_key(&self, slug: &str, key: &str) -> Result<KeyRow, Error> {
-        let organization = self.organization(slug).await?;
-        let keys = self.0.inner.store.keys(&organization.id).await?;
+        self.revoke_key_of(&actor(&self.organization(slug).await?), key).await
+    }
+
+    pub(super) async fn revoke_key_of(&self, actor: &Actor<'_>, key: &str) -> Result<KeyRow, Error> {
+        let keys = self.0.inner.store.keys(actor.organization).await?;
         let by_id = keys.iter().any(|row| row.id == key || row.prefix == key);
         let named: Vec<_> = keys
             .iter()
@@ -131,7 +149,7 @@ impl Operator {
                 )));
             }
         };
-        self.0.end_key(&actor(&organization), id).await
+        self.0.end_key(actor, id).await
     }
 
     /// Trusts a public key; `false` if it was trusted already.
@@ -169,7 +187,7 @@ impl Operator {
         self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }
 
-    /// Records of an organization's audit log, or of the platform's own, older than this position, newest first.
+    /// Records of the audit log of an organization or a group, or of the platform's own, older than this position, newest first.
     ///
     /// # Errors
     /// Fails with [`Error::NotFound`] or [`Error::Unavailable`].
@@ -180,7 +198,12 @@ impl Operator {
         limit: u32,
     ) -> Result<Vec<AuditRecord>, Error> {
         let whose = match slug {
-            Some(slug) => self.organization(slug).await?.id,
+            Some(slug) => match self.organization(slug).await {
+                Err(Error::NotFound(what)) => {
+                    self.0.inner.store.group(slug).await?.ok_or(Error::NotFound(what))?.id
+                }
+                found => found?.id,
+            },
             None => OrganizationId::platform(),
         };
         self.0.inner.store.audit_log(&whose, after, limit.into()).await
@@ -189,6 +212,16 @@ impl Operator {
     pub(super) async fn organization(&self, slug: &str) -> Result<Organization, Error> {
         self.0.inner.store.organization(slug).await?.ok_or(Error::NotFound("organization"))
     }
+}
+
+/// Checks the short name of an organization or a group.
+pub(super) fn check_slug(slug: &str) -> Result<(), Error> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if slug.is_empty() || slug.len() > 63 || slug.starts_with('-') || !slug.bytes().all(plain) {
+        let rule = "a slug has 1 to 63 of the characters a-z 0-9 - and does not begin with -";
+        return Err(Error::Invalid(rule.into()));
+    }
+    Ok(())
 }
 
 pub(super) fn actor(organization: &Organization) -> Actor<'_> {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::attempts::Attempts;
 use super::gauges::CheckGauges;
+use super::periods::Periods;
 use super::probe::LastProbe;
 use super::settings::Settings;
 use super::shares::Shares;
 use crate::blobs::Blobs;
 use crate::error::Error;
-use crate::principal::Principal;
+use crate::principal::{Caller, Principal};
 use crate::readings::Readings;
 use crate::secret::ApiKey;
 use crate::spool::Spool;
@@ -52,6 +53,7 @@ pub(super) struct Inner {
     pub(super) attempts: Attempts,
     pub(super) checks: CheckGauges,
     pub(super) readings: Readings,
+    pub(super) periods: Periods,
 }
 
 impl fmt::Debug for Service {
@@ -90,6 +92,7 @@ impl Service {
             attempts: Attempts::new(),
             checks: CheckGauges::default(),
             readings,
+            periods: Periods::default(),
         };
         Ok(Service { inner: Arc::new(inner) })
     }
@@ -104,11 +107,22 @@ impl Service {
         &self.inner.clock
     }
 
-    /// Finds the principal of a key.
+    /// Finds the principal of an organization's key.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Unauthenticated`] for every other key, whatever the reason.
+    pub async fn authenticate(&self, key: &str) -> Result<Principal, Error> {
+        match self.caller(key).await? {
+            Caller::Organization(principal) => Ok(principal),
+            Caller::Group(_) => Err(Error::Unauthenticated),
+        }
+    }
+
+    /// Finds whose key this is.
     ///
     /// # Errors
     /// Fails with [`Error::Unauthenticated`] for every key that is not valid, whatever the reason.
-    pub async fn authenticate(&self, key: &str) -> Result<Principal, Error> {
+    pub async fn caller(&self, key: &str) -> Result<Caller, Error> {
         let key = ApiKey::parse(key).ok_or(Error::Unauthenticated)?;
         let now = self.inner.clock.now();
         let known = self.inner.store.key_by_prefix(key.prefix(), now).await?.ok_or(Error::Unauthenticated)?;
@@ -117,11 +131,11 @@ impl Service {
         }
         // At most once an hour for each key: a request must not become a write.
         if known.last_used_at.is_none_or(|last| last < now.minus_seconds(USE_SECONDS))
-            && let Err(error) = self.touch(known.principal.key_id()).await
+            && let Err(error) = self.touch(known.caller.key_id()).await
         {
             tracing::warn!(cause = error.causes(), "the use of a key is not recorded");
         }
-        Ok(known.principal)
+        Ok(known.caller)
     }
 
     async fn touch(&self, key_id: &str) -> Result<(), Error> {

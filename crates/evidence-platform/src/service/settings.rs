@@ -9,6 +9,9 @@ use crate::spool::UploadLimits;
 /// The longest retention, a hundred years.
 pub(super) const RETENTION_DAYS: u32 = 36_500;
 
+/// The retention unless the operator or the upload says otherwise.
+const YEAR: u32 = 365;
+
 /// The settings that the operator chooses.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -16,8 +19,10 @@ pub struct Settings {
     pub patience: UploadLimits,
     /// How many days a bundle is kept unless the upload says otherwise.
     pub retention_days: u32,
-    /// The fewest days that an upload can request.
-    pub min_retention_days: u32,
+    /// The fewest days that an upload can request; by default a year, or the retention if that is shorter.
+    pub min_retention_days: Option<u32>,
+    /// How many days after the end of its retention a bundle is deleted; `None`: never by itself.
+    pub purge_after_days: Option<u32>,
     /// How many uploads may run at once; one organization gets at most half.
     pub uploads: usize,
     /// How many bytes an uploaded bundle may inflate to; at most those of [`crate::verify::LIMITS`].
@@ -34,6 +39,13 @@ pub struct Settings {
     pub leftovers_seconds: u64,
 }
 
+impl Settings {
+    /// The fewest days that an upload can request.
+    pub fn least_retention_days(&self) -> u32 {
+        self.min_retention_days.unwrap_or(self.retention_days.min(YEAR))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         let patience = UploadLimits {
@@ -46,8 +58,9 @@ impl Default for Settings {
         let readers = std::thread::available_parallelism().map_or(2, usize::from).saturating_mul(2);
         Settings {
             patience,
-            retention_days: 365,
-            min_retention_days: 0,
+            retention_days: YEAR,
+            min_retention_days: None,
+            purge_after_days: None,
             uploads: 64,
             inflated_bytes: 2 << 30,
             readers,

@@ -113,7 +113,7 @@ impl Service {
         if upload.retention_days.is_some_and(|days| days > RETENTION_DAYS) {
             return Err(Error::Invalid(format!("retention_days must be at most {RETENTION_DAYS}")));
         }
-        let least = self.inner.settings.min_retention_days;
+        let least = self.inner.settings.least_retention_days();
         if upload.retention_days.is_some_and(|days| days < least) {
             return Err(Error::Invalid(format!(
                 "retention_days must be at least {least}, the minimum of this platform"

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
-use evidence_bundle::{Reason, VerifiedBundle};
-use evidence_view::{Recorder, Sink, replay};
+use evidence_bundle::Reason;
+use evidence_view::{Recorder, Sink, Skipped, replay_without};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -14,7 +14,7 @@ use super::Service;
 use super::shares::Share;
 use crate::cancel::{self, CancelGuard, CancelToken};
 use crate::error::Error;
-use crate::principal::Principal;
+use crate::principal::{Caller, Principal};
 use crate::readings::ROWS_BYTES;
 use crate::role::Capability;
 use crate::store::BundleRow;
@@ -41,8 +41,8 @@ impl Service {
     ///
     /// # Errors
     /// Fails with [`Error::Busy`] if the organization has too many of them.
-    pub fn page_share(&self, principal: &Principal) -> Result<PageShare, Error> {
-        let share = self.inner.pages.take(principal.organization())?;
+    pub fn page_share(&self, caller: &Caller) -> Result<PageShare, Error> {
+        let share = self.inner.pages.take(caller.id())?;
         Ok(PageShare { _share: share })
     }
 
@@ -73,19 +73,6 @@ impl Viewer {
         bundle: &BundleRow,
         reader: T,
     ) -> Result<T, Error> {
-        self.read_verified(principal, bundle, reader).await.map(|(_, read)| read)
-    }
-
-    /// Like [`read`](Viewer::read), with what the verification found.
-    ///
-    /// # Errors
-    /// Fails like [`read`](Viewer::read).
-    pub async fn read_verified<T: Sink + Send + 'static>(
-        &self,
-        principal: &Principal,
-        bundle: &BundleRow,
-        reader: T,
-    ) -> Result<(VerifiedBundle, T), Error> {
         principal.require(Capability::Read)?;
         let service = &self.service;
         let mut trust = service.revoked(principal, bundle.uploaded_at).await?;
@@ -95,7 +82,7 @@ impl Viewer {
         let (file, stored) = (self.cancel.reader(file), bundle.digest);
         self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
             (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
-            (Ok(read), _) => Ok(read),
+            (Ok((_, read)), _) => Ok(read),
             (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
                 Err(Error::Damaged { reason: reason.code(), detail })
             }
@@ -115,12 +102,26 @@ impl Viewer {
         bundle: &BundleRow,
         reader: T,
     ) -> Result<(T, Time), Error> {
+        self.rows_without(principal, bundle, &Skipped::default(), reader).await
+    }
+
+    /// Like [`Viewer::rows`]; of kept rows, some are not passed on.
+    ///
+    /// # Errors
+    /// Fails like [`Viewer::read`].
+    pub async fn rows_without<T: Sink + Send + 'static>(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        skipped: &Skipped,
+        reader: T,
+    ) -> Result<(T, Time), Error> {
         principal.require(Capability::Read)?;
         let (readings, digest) = (self.service.inner.readings.clone(), bundle.digest);
         if let Some((transcript, verified)) = self.kept(principal, bundle).await? {
-            let transcript = self.cancel.reader(transcript);
+            let (transcript, skipped) = (self.cancel.reader(transcript), skipped.clone());
             let replayed = self.work(move || {
-                let replayed = replay(GzDecoder::new(transcript), reader);
+                let replayed = replay_without(GzDecoder::new(transcript), &skipped, reader);
                 if replayed.is_err() {
                     // The next page verifies the bundle again.
                     readings.forget(&digest);
@@ -148,15 +149,44 @@ impl Viewer {
         Ok((reader, now))
     }
 
+    /// The report that was made of a bundle when it was read before, if it may be shown.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
+    pub async fn report(&self, principal: &Principal, bundle: &BundleRow) -> Result<Option<Vec<u8>>, Error> {
+        principal.require(Capability::Read)?;
+        let (readings, digest) = (self.service.inner.readings.clone(), bundle.digest);
+        self.may_be_shown(principal, bundle, move || readings.report(&digest)).await
+    }
+
+    /// Keeps the report that was made of a bundle.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Internal`].
+    pub async fn keep_report(&self, bundle: &BundleRow, report: Vec<u8>) -> Result<(), Error> {
+        let (readings, digest) = (self.service.inner.readings.clone(), bundle.digest);
+        self.work(move || readings.keep_report(&digest, &report)).await
+    }
+
     /// What is kept of a bundle, if it may be shown.
     async fn kept(
         &self,
         principal: &Principal,
         bundle: &BundleRow,
     ) -> Result<Option<(BufReader<File>, Time)>, Error> {
+        let (readings, digest) = (self.service.inner.readings.clone(), bundle.digest);
+        self.may_be_shown(principal, bundle, move || readings.find(&digest)).await
+    }
+
+    /// What `find` finds, if the bundle may be shown without reading it.
+    async fn may_be_shown<T: Send + 'static>(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        find: impl FnOnce() -> Option<T> + Send + 'static,
+    ) -> Result<Option<T>, Error> {
         let service = &self.service;
-        let (readings, digest) = (service.inner.readings.clone(), bundle.digest);
-        let Some(found) = self.work(move || readings.find(&digest)).await? else { return Ok(None) };
+        let Some(found) = self.work(find).await? else { return Ok(None) };
         // Missing or cut bytes show at once; a changed one when everything is checked.
         let size = service.inner.blobs.size(principal.organization(), &bundle.digest).await?;
         if size != Some(bundle.size_bytes) || service.may_be_revoked(principal, bundle).await? {

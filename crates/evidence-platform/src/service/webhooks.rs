@@ -91,7 +91,7 @@ impl Service {
     /// Fails with [`Error::Unavailable`].
     pub async fn report_late(&self) -> Result<(), Error> {
         let now = self.inner.clock.now();
-        for held in self.inner.store.held(now).await? {
+        for held in self.inner.store.held(None, now).await? {
             let Some(since) = held.freshness.late_since() else { continue };
             let Some(organization) = self.inner.store.organization(&held.slug).await? else { continue };
             let mut transaction = self.inner.store.begin().await?;

@@ -16,6 +16,10 @@ pub enum Action {
     OrganizationCreate,
     /// An organization got another name, or another expectation of bundles.
     OrganizationUpdate,
+    /// A group was created.
+    GroupCreate,
+    /// A group got another name.
+    GroupUpdate,
     /// An API key was created.
     KeyCreate,
     /// An API key was revoked.
@@ -44,6 +48,10 @@ pub enum Action {
     BundleRetain,
     /// A bundle was deleted.
     BundleDelete,
+    /// Every bundle with a tag was put under legal hold.
+    TagHold,
+    /// The hold of a tag ended.
+    TagRelease,
     /// Someone signed in to the pages with a key.
     SessionBegin,
     /// Someone signed out.
@@ -56,9 +64,11 @@ pub enum Action {
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 20] = [
+    pub const ALL: [Action; 24] = [
         Action::OrganizationCreate,
         Action::OrganizationUpdate,
+        Action::GroupCreate,
+        Action::GroupUpdate,
         Action::KeyCreate,
         Action::KeyRevoke,
         Action::TrustAdd,
@@ -73,6 +83,8 @@ impl Action {
         Action::BundleHold,
         Action::BundleRetain,
         Action::BundleDelete,
+        Action::TagHold,
+        Action::TagRelease,
         Action::SessionBegin,
         Action::SessionEnd,
         Action::KeyRefuse,
@@ -84,6 +96,8 @@ impl Action {
         match self {
             Action::OrganizationCreate => "organization.create",
             Action::OrganizationUpdate => "organization.update",
+            Action::GroupCreate => "group.create",
+            Action::GroupUpdate => "group.update",
             Action::KeyCreate => "key.create",
             Action::KeyRevoke => "key.revoke",
             Action::TrustAdd => "trust.add",
@@ -98,6 +112,8 @@ impl Action {
             Action::BundleHold => "bundle.hold",
             Action::BundleRetain => "bundle.retain",
             Action::BundleDelete => "bundle.delete",
+            Action::TagHold => "tag.hold",
+            Action::TagRelease => "tag.release",
             Action::SessionBegin => "session.begin",
             Action::SessionEnd => "session.end",
             Action::KeyRefuse => "key.refuse",

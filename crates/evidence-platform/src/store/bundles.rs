@@ -9,6 +9,7 @@ use sqlx::any::AnyRow;
 
 use super::columns::{corrupt, integer, text};
 use super::database::{Store, Transaction};
+use super::retention::HELD_BY_TAG;
 use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId};
 use crate::time::Time;
@@ -243,21 +244,23 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Deletes a bundle whose retention has ended and that is not under legal hold. `false` otherwise.
+    /// Deletes a bundle whose retention has ended and that nothing holds. `false` otherwise.
     pub(crate) async fn delete_bundle(
         &mut self,
         organization: &OrganizationId,
         id: &str,
         now: Time,
     ) -> Result<bool, Error> {
-        let done = sqlx::query(
-            "DELETE FROM bundles WHERE organization_id = $1 AND id = $2 AND legal_hold = 0 AND retention_until <= $3",
-        )
-        .bind(organization.as_str())
-        .bind(id)
-        .bind(now.0)
-        .execute(self.connection())
-        .await?;
+        let sql = format!(
+            "DELETE FROM bundles WHERE organization_id = $1 AND id = $2 AND legal_hold = 0 AND retention_until <= $3 \
+             AND NOT {HELD_BY_TAG}"
+        );
+        let done = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(organization.as_str())
+            .bind(id)
+            .bind(now.0)
+            .execute(self.connection())
+            .await?;
         let deleted = done.rows_affected() == 1;
         if deleted {
             self.remove_terms(organization, id).await?;

@@ -13,6 +13,8 @@ use crate::time::Time;
 /// What an organization holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
+    /// Its id.
+    pub id: OrganizationId,
     /// Its short name.
     pub slug: String,
     /// Its name.
@@ -30,7 +32,7 @@ const FRESH: &str = "CASE WHEN b.collected_at < b.uploaded_at THEN b.collected_a
 
 fn select(counts: &str) -> String {
     format!(
-        "SELECT o.slug, o.name, o.created_at, o.expect_hours, (SELECT {FRESH} FROM bundles b \
+        "SELECT o.id, o.slug, o.name, o.created_at, o.expect_hours, (SELECT {FRESH} FROM bundles b \
          WHERE b.organization_id = o.id ORDER BY {FRESH} DESC LIMIT 1) AS newest{counts} FROM organizations o"
     )
 }
@@ -47,15 +49,19 @@ impl Store {
         freshness(&query.fetch_one(&self.pool).await?, now)
     }
 
-    /// What every organization holds, by slug.
-    pub(crate) async fn held(&self, now: Time) -> Result<Vec<Held>, Error> {
+    /// What every organization holds, or every one of a group, by slug.
+    pub(crate) async fn held(&self, group: Option<&OrganizationId>, now: Time) -> Result<Vec<Held>, Error> {
         let counts = ", (SELECT COUNT(*) FROM bundles b WHERE b.organization_id = o.id) AS bundles, \
                       (SELECT CAST(COALESCE(SUM(b.size_bytes), 0) AS BIGINT) FROM bundles b \
                       WHERE b.organization_id = o.id) AS bytes";
-        let sql = format!("{} ORDER BY o.slug", select(counts));
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(&self.pool).await?;
+        let condition = "WHERE o.is_group = 0 AND ($1 = '' OR o.group_id = $2)";
+        let sql = format!("{} {condition} ORDER BY o.slug", select(counts));
+        let group = group.map(OrganizationId::as_str).unwrap_or_default();
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(group).bind(group);
+        let rows = query.fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
             Ok(Held {
+                id: OrganizationId::stored(text(row, "id")?),
                 slug: text(row, "slug")?,
                 name: text(row, "name")?,
                 freshness: freshness(row, now)?,
@@ -64,6 +70,18 @@ impl Store {
             })
         };
         rows.iter().map(read).collect()
+    }
+
+    /// How many bundles an organization has, and their size.
+    pub(crate) async fn extent(&self, organization: &OrganizationId) -> Result<(u64, u64), Error> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) AS bundles, CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) AS bytes \
+             FROM bundles WHERE organization_id = $1",
+        )
+        .bind(organization.as_str())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok((count(&row, "bundles")?, count(&row, "bytes")?))
     }
 }
 

@@ -6,7 +6,7 @@ use super::columns::{corrupt, integer, optional, text};
 use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::OrganizationId;
-use crate::principal::Principal;
+use crate::principal::{Caller, GroupPrincipal, Principal};
 use crate::role::Role;
 use crate::secret::KeyHash;
 use crate::time::Time;
@@ -41,13 +41,13 @@ impl KeyRow {
 
 /// A key that a request brings.
 pub(crate) struct KnownKey {
-    pub(crate) principal: Principal,
+    pub(crate) caller: Caller,
     pub(crate) hash: KeyHash,
     pub(crate) last_used_at: Option<Time>,
 }
 
 const PRINCIPAL: &str = "SELECT k.id, k.prefix, k.hash, k.role, k.organization_id, k.expires_at, k.last_used_at, o.slug, \
-     o.name FROM api_keys k JOIN organizations o ON o.id = k.organization_id \
+     o.name, o.is_group FROM api_keys k JOIN organizations o ON o.id = k.organization_id \
      WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1) AND ";
 
 const COLUMNS: &str = "id, prefix, role, label, created_at, revoked_at, expires_at, last_used_at";
@@ -72,19 +72,22 @@ impl Store {
             query = query.bind(time.0);
         }
         let Some(row) = query.fetch_optional(&self.pool).await? else { return Ok(None) };
-        let principal = Principal {
-            organization: OrganizationId::stored(text(&row, "organization_id")?),
+        let key = GroupPrincipal {
+            id: OrganizationId::stored(text(&row, "organization_id")?),
             slug: text(&row, "slug")?,
             name: text(&row, "name")?,
             key_id: text(&row, "id")?,
             key_prefix: text(&row, "prefix")?,
             role: role(&row)?,
             expires_at: optional(&row, "expires_at")?.map(Time),
-            freshness: None,
+        };
+        let caller = match integer(&row, "is_group")? {
+            0 => Caller::Organization(Principal::of(key)),
+            _ => Caller::Group(key),
         };
         let hash = KeyHash::stored(&text(&row, "hash")?).ok_or_else(|| corrupt("a key's hash is damaged"))?;
         let last_used_at = optional(&row, "last_used_at")?.map(Time);
-        Ok(Some(KnownKey { principal, hash, last_used_at }))
+        Ok(Some(KnownKey { caller, hash, last_used_at }))
     }
 
     /// The keys of an organization, oldest first, including revoked ones.

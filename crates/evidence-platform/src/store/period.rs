@@ -10,7 +10,7 @@ use crate::id::OrganizationId;
 use crate::time::Time;
 
 /// The most subjects and frameworks that are listed.
-const SERIES: i64 = 100;
+const SERIES: i64 = 1_000;
 
 /// Which bundles a period is about: a subject, whose ASCII case does not count, and a framework.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +38,27 @@ impl Store {
         rows.iter().map(name).collect()
     }
 
+    /// The newest bundle of each subject under each framework, by name, with the one before it.
+    pub(crate) async fn latest(
+        &self,
+        organization: &OrganizationId,
+    ) -> Result<Vec<(BundleRow, Option<BundleRow>)>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND subject = $2 AND framework = $3 \
+             ORDER BY collected_at DESC, id DESC LIMIT 2"
+        );
+        let mut latest = Vec::new();
+        for SeriesName { subject, framework } in self.series(organization).await? {
+            let query = sqlx::query(sqlx::AssertSqlSafe(sql.clone()));
+            let query = query.bind(organization.as_str()).bind(subject).bind(framework);
+            let mut rows = query.fetch_all(&self.pool).await?.into_iter().map(|row| read(&row));
+            // It may have been deleted meanwhile.
+            let Some(newest) = rows.next().transpose()? else { continue };
+            latest.push((newest, rows.next().transpose()?));
+        }
+        Ok(latest)
+    }
+
     /// The newest bundle that was collected before this time.
     pub(crate) async fn newest_of(
         &self,
@@ -57,6 +78,31 @@ impl Store {
             .bind(name.map(|name| name.subject.to_ascii_lowercase()).unwrap_or_default())
             .bind(name.map(|name| name.framework.clone()).unwrap_or_default());
         query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
+    }
+
+    /// The id, the digest and the time of storing of each bundle that was collected from one time until before another, the
+    /// oldest first.
+    pub(crate) async fn names_between(
+        &self,
+        organization: &OrganizationId,
+        name: &SeriesName,
+        (from, until): (Time, Time),
+    ) -> Result<Vec<(String, String, Time)>, Error> {
+        let rows = sqlx::query(
+            "SELECT id, sha256, uploaded_at FROM bundles WHERE organization_id = $1 AND collected_at >= $2 AND \
+             collected_at < $3 AND lower(subject) = $4 AND framework = $5 ORDER BY collected_at, id",
+        )
+        .bind(organization.as_str())
+        .bind(from.0)
+        .bind(until.0)
+        .bind(name.subject.to_ascii_lowercase())
+        .bind(&name.framework)
+        .fetch_all(&self.pool)
+        .await?;
+        let read = |row| {
+            Ok((text(row, "id")?, text(row, "sha256")?, Time(super::columns::integer(row, "uploaded_at")?)))
+        };
+        rows.iter().map(read).collect()
     }
 
     /// The bundles that were collected from one time until before another, the oldest first. Passes each to `take`, so

@@ -95,5 +95,7 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(9, "checks", include_str!("../../migrations/0009_checks.sql")),
         step(10, "search", include_str!("../../migrations/0010_search.sql")),
         step(11, "webhooks", include_str!("../../migrations/0011_webhooks.sql")),
+        step(12, "groups", include_str!("../../migrations/0012_groups.sql")),
+        step(13, "holds", include_str!("../../migrations/0013_holds.sql")),
     ])
 }

@@ -2,17 +2,16 @@
 
 use super::database::{Store, Transaction};
 use crate::error::Error;
-use crate::principal::Principal;
+use crate::principal::Caller;
 use crate::secret::SessionHash;
 use crate::time::Time;
 
 impl Store {
-    /// The principal of the key that a session was begun with, unless the session has ended, or the
-    /// key is revoked or has ended.
-    pub(crate) async fn session(&self, hash: &SessionHash, now: Time) -> Result<Option<Principal>, Error> {
+    /// Whose key a session was begun with, unless the session has ended, or the key is revoked or has ended.
+    pub(crate) async fn session(&self, hash: &SessionHash, now: Time) -> Result<Option<Caller>, Error> {
         let condition = "k.id = (SELECT s.key_id FROM sessions s WHERE s.hash = $2 AND s.expires_at > $3)";
         let found = self.known_key(condition, &hash.to_stored(), now, Some(now)).await?;
-        Ok(found.map(|known| known.principal))
+        Ok(found.map(|known| known.caller))
     }
 }
 

@@ -580,8 +580,8 @@ async fn every_artifact_can_be_reached_in_whatever_order() {
 async fn one_organization_that_looks_leaves_room_for_others() {
     let running = Running::local().await;
     let (one, two) = (running.tenant("one").await, running.tenant("two").await);
-    let principal = running.service.authenticate(&one.read).await.unwrap();
-    let shares: Vec<_> = (0..32).map(|_| running.service.page_share(&principal).unwrap()).collect();
+    let caller = running.service.caller(&one.read).await.unwrap();
+    let shares: Vec<_> = (0..32).map(|_| running.service.page_share(&caller).unwrap()).collect();
     let cookies = [running.sign_in(&one.read).await, running.sign_in(&two.read).await];
     let answer = running.page("/bundles", Some(&cookies[0])).await;
     assert_eq!((answer.status, answer.headers["retry-after"].to_str().unwrap()), (503, "5"));
@@ -629,9 +629,16 @@ async fn a_missing_page_is_reported_as_html_or_json() {
     let address = page.split("href=\"/assets/style.css").nth(1).unwrap().split('"').next().unwrap();
     let style = running.page(&format!("/assets/style.css{address}"), None).await;
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
+    // An address that does not exist keeps the frame of the one who is signed in.
+    let tenant = running.tenant("framed").await;
+    let session = running.sign_in(&tenant.read).await;
+    let missing = running.page("/nothing/here", Some(&session)).await;
+    assert_eq!(missing.status, 404);
+    assert!(missing.text().contains("Name of framed") && missing.text().contains("Sign out"), "{missing:?}");
+    assert!(!running.page("/nothing/here", None).await.text().contains("Sign out"));
     // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
-    assert_eq!(pages, 18);
+    assert_eq!(pages, 21);
 }
 
 /// The same checks by page, by filter and as a table.

@@ -16,7 +16,8 @@ use crate::support::{Place, bundles, content_digest, digest};
 async fn upload_verify_list_and_download() {
     for place in Place::all().await {
         println!("{}", place.name);
-        let running = Running::at(place, Settings::default(), Limits::default()).await;
+        let settings = Settings { min_retention_days: Some(0), ..Settings::default() };
+        let running = Running::at(place, settings, Limits::default()).await;
         let tenant = running.tenant("acme").await;
         let bytes = bundles::bundle(1);
         let query = "?tag=env%3Dprod&tag=team=a%20b&retention_days=30";
@@ -172,7 +173,8 @@ async fn an_id_belongs_to_the_bytes_that_came_first() {
 
 #[tokio::test]
 async fn retention_hold_and_deletion() {
-    let running = Running::local().await;
+    let settings = Settings { min_retention_days: Some(0), ..Settings::default() };
+    let running = Running::at(Place::local(), settings, Limits::default()).await;
     let tenant = running.tenant("acme").await;
     let bytes = bundles::bundle(1);
     let stored =
@@ -216,7 +218,7 @@ async fn retention_hold_and_deletion() {
 
 #[tokio::test]
 async fn an_upload_cannot_undercut_the_operator_s_retention() {
-    let settings = Settings { min_retention_days: 30, ..Settings::default() };
+    let settings = Settings { min_retention_days: Some(30), ..Settings::default() };
     let running = Running::at(Place::local(), settings, Limits::default()).await;
     let tenant = running.tenant("acme").await;
     for (number, days, status) in [(1, "0", 400), (2, "29", 400), (3, "30", 201), (4, "31", 201)] {

@@ -7,6 +7,7 @@ use crate::support::{bundles, content_digest};
 async fn a_clock_that_is_ahead_is_accepted_by_the_operator_alone() {
     let directory = tempfile::tempdir().unwrap();
     let mut home = Home::local(directory.path());
+    home.serve = vec!["--min-retention-days", "0"];
     let key = home.organization(directory.path());
     let client = client();
     let serving = Serving::start(&home, "127.0.0.1:0");
@@ -38,7 +39,7 @@ async fn a_clock_that_is_ahead_is_accepted_by_the_operator_alone() {
         assert!(log.contains("no leftovers are removed, and no bundle can be deleted"), "{log}");
         assert!(log.contains("--accept-clock"), "{log}");
     }
-    home.serve = vec!["--accept-clock"];
+    home.serve = vec!["--accept-clock", "--min-retention-days", "0"];
     let serving = Serving::start(&home, "127.0.0.1:0");
     assert_eq!(delete(&serving).await.0, 204);
     let (_, log) = serving.terminate();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use evidence_platform::blobs::Removal;
 use evidence_platform::error::Error;
 use evidence_platform::id::{BlobDigest, OrganizationId};
+use evidence_platform::principal::Caller;
 use evidence_platform::service::{CheckPlan, Settings};
 use evidence_platform::spool::Spool;
 
@@ -78,7 +79,8 @@ async fn every_stored_byte_is_checked() {
             [damaged(0, "digest-mismatch"), damaged(1, "blob-missing"), damaged(2, "digest-mismatch")]
         );
         assert_eq!(service.check_gauges().damaged.get(), 3);
-        assert_eq!(service.damaged(&admin).await.unwrap(), 3);
+        let held = service.visible(&Caller::Organization(admin.clone())).await.unwrap();
+        assert_eq!(service.damaged(&held[0]).await.unwrap(), 3);
         // The other organization sees nothing of it, and its copy is its own.
         assert!(service.checked(&stranger).await.unwrap().damaged.is_empty());
 

@@ -55,7 +55,8 @@ async fn leftovers_are_not_swept_by_a_clock_that_jumped() {
 #[tokio::test]
 async fn quiet_days_of_a_running_server_need_no_operator() {
     let place = Place::local();
-    let (service, hands) = place.open(Settings::default()).await;
+    let settings = Settings { min_retention_days: Some(0), ..Settings::default() };
+    let (service, hands) = place.open(settings).await;
     let tenant = tenant(&service, "acme").await;
     let admin = principal(&service, &tenant.admin).await;
     let bytes = bundles::bundle(1);

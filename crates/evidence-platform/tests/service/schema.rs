@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use evidence_platform::error::Error;
 use evidence_platform::service::Settings;
 use evidence_platform::store::{DatabaseUrl, Store};
+use sqlx::Row as _;
 use sqlx::any::AnyRow;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{Row as _, SqlSafeStr as _};
 
+use crate::support::steps::up_to;
 use crate::support::{Place, bundles, principal, tenant, upload};
 
 #[tokio::test]
@@ -145,34 +145,6 @@ async fn a_database_that_an_earlier_text_of_a_migration_made_is_used() {
         assert!(matches!(refused, Error::Invalid(_)), "{refused:?}");
         assert!(refused.to_string().starts_with("migration 5 of the database has another text"), "{refused}");
     }
-}
-
-/// The migrations up to this one, which is the sixth at most.
-pub(crate) fn up_to(postgres: bool, version: usize) -> Migrator {
-    let (triggers, bundle_ids) = if postgres {
-        (
-            include_str!("../../migrations/0002_append_only.postgres.sql"),
-            include_str!("../../migrations/0005_bundle_ids.postgres.sql"),
-        )
-    } else {
-        (
-            include_str!("../../migrations/0002_append_only.sqlite.sql"),
-            include_str!("../../migrations/0005_bundle_ids.sqlite.sql"),
-        )
-    };
-    let step = |version, description: &'static str, sql: &'static str| {
-        Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
-    };
-    let mut steps = vec![
-        step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
-        step(2, "append only", triggers),
-        step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
-        step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
-        step(5, "bundle ids", bundle_ids),
-        step(6, "clock", include_str!("../../migrations/0006_clock.sql")),
-    ];
-    steps.truncate(version);
-    Migrator::with_migrations(steps)
 }
 
 /// With a PgBouncer, which the script starts in each of its modes.

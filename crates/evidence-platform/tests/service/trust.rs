@@ -10,7 +10,7 @@ use evidence_platform::time::Time;
 use evidence_view::Results;
 use sha2::{Digest as _, Sha256};
 
-use crate::schema::up_to;
+use crate::support::steps::up_to;
 use crate::support::{Place, bundles, principal, request, tenant, upload};
 
 fn refused<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Reason {

@@ -46,6 +46,7 @@ pub fn signed(number: u32, artifact: &[u8], key: &SigningKey) -> Vec<u8> {
 
 /// The parts of a bundle, which a test can change before signing.
 pub struct Parts {
+    pub organization: String,
     pub run: RunRecord,
     pub hints: serde_json::Value,
     pub normalized: Normalized,
@@ -59,6 +60,7 @@ pub fn parts(number: u32) -> Parts {
     let status = if number.is_multiple_of(2) { Status::Pass } else { Status::Fail };
     let artifact = b"{\"two_factor_requirement_enabled\":true}\n".to_vec();
     Parts {
+        organization: "acme".to_owned(),
         run: sample::run_record(1),
         hints: serde_json::to_value(hints()).unwrap(),
         normalized: normalized(status),
@@ -73,9 +75,15 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     let (run, hints, normalized) = fitting(parts, parts.artifacts.len(), parts.artifacts.first());
     let references: Vec<_> = parts.artifacts.iter().map(sample::reference).collect();
     let mut files = documents(&run, &hints, &normalized, &references);
+    let mut scope = sample::scope(&controls(&normalized));
+    scope.organization.clone_from(&parts.organization);
+    for (_, contents) in files.iter_mut().filter(|(path, _)| path == SCOPE) {
+        *contents = json(&scope);
+    }
     files.extend(parts.views.clone());
     files.extend(parts.artifacts.clone());
     let mut manifest = manifest(number, created_at, &files, key);
+    manifest.organization.clone_from(&parts.organization);
     manifest.controls = controls(&normalized);
     manifest.artifacts.iter_mut().for_each(|artifact| artifact.controls.clone_from(&manifest.controls));
     change(&mut manifest);

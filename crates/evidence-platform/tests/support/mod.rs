@@ -11,6 +11,7 @@
 pub mod bucket;
 pub mod bundles;
 pub mod disk;
+pub mod steps;
 
 use std::path::PathBuf;
 use std::sync::Arc;

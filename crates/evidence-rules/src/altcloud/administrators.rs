@@ -83,22 +83,22 @@ const MOST: usize = 4;
 
 /// The contents of a record, grouped by person.
 #[derive(Default)]
-struct Holders<'a> {
+pub(super) struct Holders<'a> {
     /// Everyone with a role, by id, with the data of `users.list` if available.
-    all: BTreeMap<&'a str, Option<&'a Administrator>>,
+    pub(super) all: BTreeMap<&'a str, Option<&'a Administrator>>,
     /// Those who cannot sign in.
     inactive: BTreeMap<&'a str, &'a Administrator>,
     /// Those with the super administrator role.
-    supers: BTreeSet<&'a str>,
+    pub(super) supers: BTreeSet<&'a str>,
     /// The groups with a role.
     groups: BTreeSet<&'a str>,
-    /// Whether a group has the super administrator role.
-    super_group: bool,
+    /// The groups that may have the super administrator role.
+    pub(super) super_groups: BTreeSet<&'a str>,
     /// Users with a role but no reported id. Some may already be in `all`, so they are not counted.
     unnumbered: Vec<&'a Administrator>,
     /// Whether a user has a role that may or may not be the super administrator's, or has no id and may be a super
     /// administrator.
-    untold: bool,
+    pub(super) untold: bool,
 }
 
 /// The judgement.
@@ -123,7 +123,7 @@ pub fn judge(record: &AdminRoles) -> Option<Verdict> {
 }
 
 impl<'a> Holders<'a> {
-    fn of(record: &'a AdminRoles) -> Holders<'a> {
+    pub(super) fn of(record: &'a AdminRoles) -> Holders<'a> {
         let supers = super_roles(&record.roles);
         let mut holders = Holders::default();
         for AssignmentRecord { assignment, assignee_from_users_list: user } in &record.role_assignments {
@@ -137,7 +137,9 @@ impl<'a> Holders<'a> {
             let kind = assignment.assignee_type.value().map_or("", String::as_str);
             if user.is_none() && kind.eq_ignore_ascii_case("group") {
                 holders.groups.insert(holder);
-                holders.super_group |= is_super != Some(false);
+                if is_super != Some(false) {
+                    holders.super_groups.insert(holder);
+                }
                 continue;
             }
             holders.know(holder, user.as_ref());
@@ -190,7 +192,7 @@ impl<'a> Holders<'a> {
             return Some(Verdict::fail(&TOO_MANY_SUPER_ADMINISTRATORS, actual));
         }
         // Every workspace has a super administrator: zero means that they were not shown.
-        let exact = assigned && !self.untold && !self.super_group;
+        let exact = assigned && !self.untold && self.super_groups.is_empty();
         (exact && (1..FEWEST).contains(&supers)).then(|| Verdict::fail(&TOO_FEW_SUPER_ADMINISTRATORS, actual))
     }
 
@@ -201,16 +203,19 @@ impl<'a> Holders<'a> {
         let untold_state = known.any(|user| !user.is_active() && !user.is_inactive());
         let known_supers =
             self.supers.iter().filter(|id| self.all.get(*id).is_some_and(Option::is_some)).count();
-        let reason = if self.untold || untold_state || (self.supers.is_empty() && !self.super_group) {
-            &reason::NO_EVIDENCE
-        } else if strangers > 0 && (!whole_customer || (known_supers < FEWEST && !self.super_group)) {
-            // An account outside the customer is neither one of its suspended users nor a second administrator.
-            &ASSIGNEE_NOT_READ
-        } else if !self.groups.is_empty() {
-            &GROUP_MEMBERS_NOT_READ
-        } else {
-            return None;
-        };
+        let reason =
+            if self.untold || untold_state || (self.supers.is_empty() && self.super_groups.is_empty()) {
+                &reason::NO_EVIDENCE
+            } else if strangers > 0
+                && (!whole_customer || (known_supers < FEWEST && self.super_groups.is_empty()))
+            {
+                // An account outside the customer is neither one of its suspended users nor a second administrator.
+                &ASSIGNEE_NOT_READ
+            } else if !self.groups.is_empty() {
+                &GROUP_MEMBERS_NOT_READ
+            } else {
+                return None;
+            };
         Some(Verdict::unknown(reason, actual))
     }
 

@@ -107,6 +107,9 @@ pub struct ActiveUser {
     /// Whether the account is archived.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub archived: Field<bool>,
+    /// Whether the user is a guest; only asked for if a rule needs it.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub is_guest_user: Field<bool>,
     /// The last sign-in; 1970 for never.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub last_login_time: Field<String>,
@@ -122,6 +125,7 @@ impl From<&User> for ActiveUser {
             primary_email: user.primary_email.clone(),
             suspended: user.suspended.clone(),
             archived: user.archived.clone(),
+            is_guest_user: user.is_guest_user.clone(),
             last_login_time: user.last_login_time.clone(),
             creation_time: user.creation_time.clone(),
         }

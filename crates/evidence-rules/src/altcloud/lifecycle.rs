@@ -1,8 +1,9 @@
 //! Account changes are logged.
 
+use super::reason::INFORMATION;
 use super::words::counted;
 use crate::altcloud::record::UserLifecycle;
-use crate::rule::{Judge, Reason, Rule, Verdict};
+use crate::rule::{Judge, Rule, Verdict};
 
 /// Account changes are logged.
 pub static USER_LIFECYCLE_LOG: Rule = Rule {
@@ -18,11 +19,8 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
     improvement: None,
     settings: &[],
     hints: &[],
-    reasons: &[&INFORMATION],
+    reasons: &[],
 };
-
-/// The list can be read: a population to draw samples from, not a test.
-pub static INFORMATION: Reason = Reason::new("information", "For information");
 
 /// The judgement.
 pub static JUDGE: Judge<UserLifecycle> =

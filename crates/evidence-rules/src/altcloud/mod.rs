@@ -3,19 +3,25 @@
 //! Pure functions over what was read. What was not read neither passes nor fails.
 
 pub mod administrators;
+pub mod effective;
+pub mod guests;
 pub mod inactive_users;
 mod judge;
 pub mod lifecycle;
+pub mod reason;
 pub mod record;
 pub mod two_step;
 mod words;
 
 pub use self::administrators::ADMINISTRATORS;
+pub use self::effective::ADMINISTRATORS_BY_GROUP;
+pub use self::guests::GUESTS;
 pub use self::inactive_users::INACTIVE_USERS;
 pub use self::judge::ListingJudge;
 pub use self::lifecycle::USER_LIFECYCLE_LOG;
 pub use self::two_step::TWO_STEP_VERIFICATION;
 
+use self::effective::EffectiveFacts;
 use self::inactive_users::Activity;
 use self::record::{AdminRoles, UserLifecycle};
 use crate::rule::Judge;
@@ -25,8 +31,15 @@ use crate::source_rules::SourceRules;
 pub static RULES: SourceRules = SourceRules {
     source: "altcloud",
     kinds: artifact::ALL,
-    rules: &[&TWO_STEP_VERIFICATION, &ADMINISTRATORS, &USER_LIFECYCLE_LOG, &INACTIVE_USERS],
-    reasons: &[],
+    rules: &[
+        &TWO_STEP_VERIFICATION,
+        &ADMINISTRATORS,
+        &USER_LIFECYCLE_LOG,
+        &INACTIVE_USERS,
+        &GUESTS,
+        &ADMINISTRATORS_BY_GROUP,
+    ],
+    reasons: reason::ALL,
 };
 
 /// The rules over the users.
@@ -35,8 +48,11 @@ pub static OF_USERS: &[&ListingJudge] = &[&two_step::JUDGE];
 /// The rules over administrator roles.
 pub static OF_ADMIN_ROLES: &[&Judge<AdminRoles>] = &[&administrators::JUDGE];
 
+/// The rules over administrator roles and the members of groups.
+pub static OF_EFFECTIVE: &[&Judge<EffectiveFacts>] = &[&effective::JUDGE];
+
 /// The rules over the users and their last sign-ins.
-pub static OF_USER_ACTIVITY: &[&Judge<Activity>] = &[&inactive_users::JUDGE];
+pub static OF_USER_ACTIVITY: &[&Judge<Activity>] = &[&inactive_users::JUDGE, &guests::JUDGE];
 
 /// The rules over the log of user accounts.
 pub static OF_USER_LIFECYCLE: &[&Judge<UserLifecycle>] = &[&lifecycle::JUDGE];
@@ -59,8 +75,13 @@ pub mod artifact {
 
     /// `user_activity.json`
     pub static USER_ACTIVITY: ArtifactKind =
-        ArtifactKind { name: "user_activity", rules: &[&super::INACTIVE_USERS] };
+        ArtifactKind { name: "user_activity", rules: &[&super::INACTIVE_USERS, &super::GUESTS] };
+
+    /// `administrators_effective.json`
+    pub static ADMINISTRATORS_EFFECTIVE: ArtifactKind =
+        ArtifactKind { name: "administrators_effective", rules: &[&super::ADMINISTRATORS_BY_GROUP] };
 
     /// Every kind.
-    pub static ALL: &[&ArtifactKind] = &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE, &USER_ACTIVITY];
+    pub static ALL: &[&ArtifactKind] =
+        &[&TWO_STEP, &ADMIN_ROLES, &USER_LIFECYCLE, &USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE];
 }

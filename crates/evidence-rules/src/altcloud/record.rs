@@ -90,6 +90,9 @@ pub struct User {
     /// When the account was created.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub creation_time: Field<String>,
+    /// Whether the user is a guest. Not a field of the artifact.
+    #[serde(default, skip_serializing)]
+    pub is_guest_user: Field<bool>,
 }
 
 impl User {
@@ -240,7 +243,7 @@ impl Administrator {
 }
 
 /// `admin_roles.json`
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminRoles {
     /// How much of `roles.list` was read.

@@ -4,9 +4,10 @@ use evidence_bundle::document::Category::{Misconfigured, Partial};
 use evidence_bundle::document::Severity::Medium;
 use serde::{Deserialize, Serialize};
 
+use super::regional::Regions;
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule, Verdict};
-use crate::several::{One, Several, Words};
+use crate::several::{One, Words};
 
 /// Whoever makes a disk cannot forget to encrypt it.
 pub static DISK_ENCRYPTION_DEFAULT: Rule = Rule {
@@ -49,12 +50,8 @@ pub struct DiskEncryption {
     pub ebs_encryption_by_default: Field<bool>,
 }
 
-/// What each region shows, or why it was not read.
-#[derive(Debug, Default)]
-pub struct DiskRegions(pub Vec<(String, Result<DiskEncryption, &'static Reason>)>);
-
 /// The judgement.
-pub static JUDGE: Judge<DiskRegions> =
+pub static JUDGE: Judge<Regions<DiskEncryption>> =
     Judge { rule: &DISK_ENCRYPTION_DEFAULT, judge: |regions, _| Some(judge(regions)) };
 
 static WORDS: Words = Words {
@@ -66,22 +63,15 @@ static WORDS: Words = Words {
 };
 
 /// Passes if every region encrypts.
-pub fn judge(DiskRegions(regions): &DiskRegions) -> Verdict {
-    let mut all = Several::default();
-    for (region, read) in regions {
-        all.add(
-            region,
-            match read {
-                Ok(settings) => match settings.ebs_encryption_by_default.value() {
-                    Some(true) => One::Good,
-                    Some(false) => One::Failed,
-                    None => One::Open(&EBS_ENCRYPTION_BY_DEFAULT_NOT_VISIBLE),
-                },
-                Err(reason) => One::Open(reason),
-            },
-        );
-    }
-    all.judge(&WORDS)
+pub fn judge(regions: &Regions<DiskEncryption>) -> Verdict {
+    regions.judge(&WORDS, |all, region, settings| {
+        let one = match settings.ebs_encryption_by_default.value() {
+            Some(true) => One::Good,
+            Some(false) => One::Failed,
+            None => One::Open(&EBS_ENCRYPTION_BY_DEFAULT_NOT_VISIBLE),
+        };
+        all.add(region, one);
+    })
 }
 
 #[cfg(test)]
@@ -106,7 +96,7 @@ mod tests {
         };
         for (one, first) in states() {
             for (other, second) in states() {
-                let regions = DiskRegions(vec![region(one.clone()), region(other)]);
+                let regions = Regions(vec![region(one.clone()), region(other)]);
                 let expected = match first.max(second) {
                     0 => Status::Pass,
                     1 => Status::NotVerifiable,
@@ -115,8 +105,8 @@ mod tests {
                 assert_eq!(judge(&regions).status, expected, "{regions:?}");
             }
         }
-        assert_eq!(judge(&DiskRegions::default()).reason.code, "nothing_in_scope");
-        let refused = DiskRegions(vec![region(Err(&reason::PERMISSION_DENIED))]);
+        assert_eq!(judge(&Regions::default()).reason.code, "nothing_in_scope");
+        let refused = Regions(vec![region(Err(&reason::PERMISSION_DENIED))]);
         assert_eq!(judge(&refused).reason.code, "permission_denied");
     }
 }

@@ -9,6 +9,8 @@ use crate::rule::Reason;
 pub static ALL: &[&Reason] = &[
     &REGION_NOT_ENABLED,
     &ROLE_NOT_ASSUMED,
+    &SERVICE_NOT_IN_REGION,
+    &CLUSTER_NOT_LISTED,
     &ACCOUNT_ACCESS_KEYS_PRESENT_NOT_VISIBLE,
     &not_visible::PASSWORD_ENABLED,
     &not_visible::ACCESS_KEY_1_ACTIVE,
@@ -35,6 +37,18 @@ pub static ROLE_NOT_ASSUMED: Reason = Reason::new("role_not_assumed", "Role in t
         Partial,
         "Check `role_arn` and `external_id` of the account: the role's trust policy must name the user or \
                       role of the credentials, which needs `sts:AssumeRole` on the role.",
+    );
+
+/// A region does not know the service.
+pub static SERVICE_NOT_IN_REGION: Reason =
+    Reason::new("service_not_in_region", "Service not offered in this region");
+
+/// An instance is a member of a cluster that is not in the list.
+pub static CLUSTER_NOT_LISTED: Reason = Reason::new("cluster_not_listed", "Cluster of a database not listed")
+    .advice(
+        Medium,
+        Partial,
+        "Collect again: the provider's list has no cluster that the databases of this result belong to.",
     );
 
 /// The summary does not say whether the root user has access keys.

@@ -32,13 +32,12 @@ pub static SSO_REQUIRED: Reason = Reason::new("sso_required", "Token not authori
     );
 
 /// The organization has repositories that the host did not list.
-pub static POPULATION_INCOMPLETE: Reason =
-    Reason::new("population_incomplete", "List of repositories incomplete").advice(
-        High,
-        Partial,
-        "Give the token access to all repositories of the organization and authorize it for single \
+pub static POPULATION_INCOMPLETE: Reason = Reason::new("population_incomplete", "List incomplete").advice(
+    High,
+    Partial,
+    "Give the token access to all repositories and members of the organization and authorize it for single \
                       sign-on, or name the repositories in `repos`.",
-    );
+);
 
 /// The repository is blocked.
 pub static BLOCKED: Reason = Reason::new("blocked", "Repository blocked by the host").advice(

@@ -47,6 +47,56 @@ pub struct BranchProtection {
     /// Whether the rule applies to administrators.
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub enforce_admins: Field<EnforceAdmins>,
+    /// Whether force pushes are allowed. Not a field of the artifact, as the following one: see [`BranchHistory`].
+    #[serde(default, deserialize_with = "section", skip_serializing)]
+    pub allow_force_pushes: Field<Switch>,
+    /// Whether the branch may be deleted.
+    #[serde(default, deserialize_with = "section", skip_serializing)]
+    pub allow_deletions: Field<Switch>,
+}
+
+/// `repo_{owner}_{repo}_branch_history.json`: what a classic rule says of the branch's history.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BranchHistory {
+    /// Whether force pushes are allowed.
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
+    pub allow_force_pushes: Field<Switch>,
+    /// Whether the branch may be deleted.
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
+    pub allow_deletions: Field<Switch>,
+    /// The review rule, as far as it is about pushes.
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
+    pub required_pull_request_reviews: Field<LastPush>,
+}
+
+/// `required_pull_request_reviews`
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LastPush {
+    /// Whether someone other than the last pusher must approve.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub require_last_push_approval: Field<bool>,
+}
+
+/// A setting that is on or off.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Switch {
+    /// Whether it is on.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub enabled: Field<bool>,
+}
+
+impl BranchHistory {
+    /// What a classic rule says.
+    pub fn of(protection: &BranchProtection) -> BranchHistory {
+        let last = |reviews: RequiredReviews| LastPush {
+            require_last_push_approval: reviews.require_last_push_approval,
+        };
+        BranchHistory {
+            allow_force_pushes: protection.allow_force_pushes.clone(),
+            allow_deletions: protection.allow_deletions.clone(),
+            required_pull_request_reviews: protection.required_pull_request_reviews.clone().map(last),
+        }
+    }
 }
 
 /// `required_pull_request_reviews`
@@ -64,6 +114,9 @@ pub struct RequiredReviews {
     /// The number of required approving reviews.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub required_approving_review_count: Field<u64>,
+    /// Whether someone other than the last pusher must approve. Not a field of the artifact: see [`BranchHistory`].
+    #[serde(default, skip_serializing)]
+    pub require_last_push_approval: Field<bool>,
     /// Who may merge without the required review.
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub bypass_pull_request_allowances: Field<Actors>,

@@ -3,11 +3,12 @@
 #![expect(missing_docs, reason = "the fields are the provider's, under the provider's names")]
 
 use evidence_text::single_line;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::field::Field;
 use crate::rule::{Reason, Verdict};
-use crate::shape::section;
+use crate::shape::{section, sections};
 
 /// `repo_{owner}_{repo}_security.json`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,37 @@ pub struct RepositorySecurity {
     /// What the host answers with a status alone; only there if a rule asks.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub vulnerability_alerts: Field<bool>,
+    /// The open alerts of high and critical severity, from the organization's list; only there if a rule asks.
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub open_alerts: Field<Vec<OpenAlert>>,
+}
+
+/// An open vulnerability alert. Nothing of what it is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenAlert {
+    /// Its number in the repository.
+    pub number: u64,
+    /// `critical` or `high`.
+    pub severity: String,
+    /// Since when it is open.
+    pub created_at: String,
+}
+
+/// `open_alerts.json`: the open alerts of the organization.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenAlerts {
+    /// The alerts, by repository and number.
+    pub alerts: Vec<RepositoryAlert>,
+}
+
+/// An alert with its repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryAlert {
+    /// The repository.
+    pub repository: String,
+    /// The alert.
+    #[serde(flatten)]
+    pub alert: OpenAlert,
 }
 
 /// The settings, and whether the host was asked for one that it did not show.
@@ -24,6 +56,8 @@ pub struct RepositorySecurity {
 pub struct SecurityFacts {
     pub record: RepositorySecurity,
     pub unread: bool,
+    /// When the run began, if ages count.
+    pub judged_at: Option<Timestamp>,
 }
 
 /// `security_and_analysis`, of which only these features are kept.

@@ -5,17 +5,29 @@ use std::sync::Arc;
 use super::facts::Artifact;
 use super::group::{Judged, Row};
 use crate::age::read_judged_at;
-use crate::altcloud::artifact::USER_ACTIVITY;
+use crate::altcloud::artifact::{ADMINISTRATORS_EFFECTIVE, USER_ACTIVITY};
+use crate::altcloud::effective::EffectiveFacts;
 use crate::altcloud::inactive_users::Activity;
-use crate::altcloud::{ListingJudge, OF_ADMIN_ROLES, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS};
+use crate::altcloud::{
+    ListingJudge, OF_ADMIN_ROLES, OF_EFFECTIVE, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS,
+};
 use crate::inspection::{Judgement, Shown};
-use crate::rule::Settings;
+use crate::rule::{Reason, Settings};
 
 /// What follows from the rows of one group.
 pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
     if let Some(first) = rows.first().filter(|first| *first.kind == USER_ACTIVITY) {
         let judgements = activity(rows).map(|facts| first.judged_by(OF_USER_ACTIVITY, &facts, settings));
         return Judged { judgements: judgements.unwrap_or_default(), exempt: None };
+    }
+    if let Some(first) = rows.first().filter(|first| *first.kind == ADMINISTRATORS_EFFECTIVE) {
+        let record = rows.iter().find_map(|row| match &row.artifact {
+            Some(Artifact::AdministratorsEffective(record)) => Some((**record).clone()),
+            _ => None,
+        });
+        let gap = rows.iter().find_map(gap);
+        let judgements = first.judged_by(OF_EFFECTIVE, &EffectiveFacts { record, gap }, settings);
+        return Judged { judgements, exempt: None };
     }
     let judgements = rows.iter().flat_map(|row| match &row.artifact {
         Some(Artifact::TwoStep(record)) => {
@@ -40,16 +52,20 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
 fn activity(rows: &[Row]) -> Option<Activity> {
     let mut facts = Activity { users: Vec::new(), at: read_judged_at(&rows.first()?.facts)?, gap: None };
     for row in rows {
-        match (&row.artifact, row.shown()) {
-            (Some(Artifact::UserActivity(record)), _) => facts.users.clone_from(&record.users),
-            (
-                _,
-                Shown::Nothing(reason, detail)
-                | Shown::Denied(reason, detail)
-                | Shown::Failed(reason, detail),
-            ) => facts.gap = facts.gap.or(Some((reason, detail.to_string()))),
-            (_, Shown::Artifact | Shown::Excluded(_)) => {}
+        if let Some(Artifact::UserActivity(record)) = &row.artifact {
+            facts.users.clone_from(&record.users);
         }
+        facts.gap = facts.gap.or_else(|| gap(row));
     }
     Some(facts)
+}
+
+/// Why a row has no artifact, and the words for it.
+fn gap(row: &Row) -> Option<(&'static Reason, String)> {
+    match row.shown() {
+        Shown::Nothing(reason, detail) | Shown::Denied(reason, detail) | Shown::Failed(reason, detail) => {
+            Some((reason, detail.to_string()))
+        }
+        Shown::Artifact | Shown::Excluded(_) => None,
+    }
 }

@@ -5,15 +5,19 @@ use std::sync::Arc;
 use super::facts::Artifact;
 use super::group::{Judged, Row};
 use crate::age::read_judged_at;
-use crate::cloud::artifact::{AUDIT_TRAILS, DISK_ENCRYPTION, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
+use crate::cloud::artifact::{
+    AUDIT_TRAILS, DATABASES, DETECTORS, DISK_ENCRYPTION, EVENT_SELECTORS, OPEN_PORTS, PASSWORD_POLICY,
+    REGIONAL, TRAIL_STATUS,
+};
 use crate::cloud::credentials::Credentials;
-use crate::cloud::disk_encryption::DiskRegions;
 use crate::cloud::password::{KnownPolicy, PasswordFacts};
 use crate::cloud::record::{AuditTrailsRecord, RegionLogGroups, Trail};
+use crate::cloud::regional::Regions;
 use crate::cloud::trail::integrity::Integrity;
 use crate::cloud::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use crate::cloud::{
-    OF_CREDENTIALS, OF_DISK_ENCRYPTION, OF_LOG_GROUPS, OF_PASSWORDS, OF_ROOT_ACCOUNT, OF_TRAILS,
+    OF_CREDENTIALS, OF_DATABASES, OF_DETECTORS, OF_DISK_ENCRYPTION, OF_LOG_GROUPS, OF_OPEN_PORTS,
+    OF_PASSWORDS, OF_PUBLIC_ACCESS, OF_ROOT_ACCOUNT, OF_TRAILS,
 };
 use crate::inspection::{Judgement, Shown};
 use crate::rule::{self, Judge, Reason, Settings, reason};
@@ -35,9 +39,10 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Option<Judged> {
             let credentials = Credentials { report: (**report).clone(), at };
             first.judged_by(OF_CREDENTIALS, &credentials, settings)
         }
-        _ if *first.kind == DISK_ENCRYPTION && !is_unopened(first) => {
+        Some(Artifact::PublicAccess(record)) => first.judged_by(OF_PUBLIC_ACCESS, &**record, settings),
+        _ if REGIONAL.iter().any(|kind| *first.kind == **kind) && !is_unopened(first) => {
             let (account, _) = first.subject.split_once('/')?;
-            about(account.into(), OF_DISK_ENCRYPTION, &disks(rows), settings)
+            of_regions(account.into(), rows, settings)
         }
         _ if *first.kind == PASSWORD_POLICY => first.judged_by(OF_PASSWORDS, &passwords(rows), settings),
         // Of an account that could not be opened nothing was asked, and without a region nothing was read.
@@ -55,17 +60,38 @@ pub(super) fn is_unopened(row: &Row) -> bool {
     !matches!(row.shown(), Shown::Artifact | Shown::Excluded(_)) && !row.subject.contains('/')
 }
 
-/// What the regions show of their disks, or why they were not read.
-fn disks(rows: &[Row]) -> DiskRegions {
+/// The judgements on what the regions of an account show.
+fn of_regions(account: Arc<str>, rows: &[Row], settings: &Settings) -> Vec<Judgement> {
+    macro_rules! judged {
+        ($($kind:ident, $artifact:ident, $judges:ident;)+) => {
+            match rows.first().map(|first| first.kind) {
+                $(Some(kind) if *kind == $kind => {
+                    let record = |artifact: &Artifact| match artifact {
+                        Artifact::$artifact(record) => Some((**record).clone()),
+                        _ => None,
+                    };
+                    about(account, $judges, &regions(rows, record), settings)
+                })+
+                _ => Vec::new(),
+            }
+        };
+    }
+    judged! {
+        DISK_ENCRYPTION, DiskEncryption, OF_DISK_ENCRYPTION;
+        OPEN_PORTS, OpenPorts, OF_OPEN_PORTS;
+        DATABASES, Databases, OF_DATABASES;
+        DETECTORS, Detectors, OF_DETECTORS;
+    }
+}
+
+/// What each region shows, or why it was not read.
+fn regions<R>(rows: &[Row], record: impl Fn(&Artifact) -> Option<R>) -> Regions<R> {
     let of = |row: &Row| {
         let (_, region) = row.subject.split_once('/').unwrap_or_default();
-        let read = match (&row.artifact, gap(row)) {
-            (Some(Artifact::DiskEncryption(settings)), _) => Ok((**settings).clone()),
-            (_, reason) => Err(reason.unwrap_or(&reason::NO_EVIDENCE)),
-        };
-        (region.to_string(), read)
+        let read = row.artifact.as_ref().and_then(&record);
+        (region.to_string(), read.ok_or_else(|| gap(row).unwrap_or(&reason::NO_EVIDENCE)))
     };
-    DiskRegions(rows.iter().map(of).collect())
+    Regions(rows.iter().map(of).collect())
 }
 
 /// The judgements of rules over the same facts on a subject.

@@ -2,17 +2,24 @@
 
 use std::io::Read;
 
+use crate::altcloud::effective::EffectiveAdministrators;
 use crate::altcloud::inactive_users::UserActivity;
 use crate::altcloud::record::{AdminRoles, TwoStepVerification, UserLifecycle};
+use crate::cloud::admin_ports::OpenPorts;
 use crate::cloud::credentials::CredentialReport;
+use crate::cloud::databases::Databases;
 use crate::cloud::disk_encryption::DiskEncryption;
 use crate::cloud::record::{
     AccountSummary, AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicyRecord, RootAccount,
     TrailStatus,
 };
+use crate::cloud::storage::PublicAccess;
+use crate::cloud::threat_detection::Detectors;
+use crate::codehost::changes::Changes;
+use crate::codehost::people::People;
 use crate::codehost::record::{
-    BranchProtection, BranchRules, BranchState, CodeownersErrors, CodeownersFile, OrganizationSettings,
-    Ruleset,
+    BranchHistory, BranchProtection, BranchRules, BranchState, CodeownersErrors, CodeownersFile,
+    OrganizationSettings, Ruleset,
 };
 use crate::codehost::security::RepositorySecurity;
 use crate::inspection::ArtifactKind;
@@ -55,12 +62,15 @@ macro_rules! artifacts {
 
 artifacts! {
     Organization: codehost::artifact::ORGANIZATION_SETTINGS => OrganizationSettings,
+    People: codehost::artifact::PEOPLE => People,
     Protection: codehost::artifact::PROTECTION => BranchProtection,
+    History: codehost::artifact::BRANCH_HISTORY => BranchHistory,
     BranchRules: codehost::artifact::BRANCH_RULES => BranchRules,
     Branch: codehost::artifact::BRANCH => BranchState,
     Ruleset: codehost::artifact::RULESET => Ruleset,
     Codeowners: codehost::artifact::CODEOWNERS => CodeownersFile,
     Security: codehost::artifact::SECURITY => RepositorySecurity,
+    Changes: codehost::artifact::CHANGES => Changes,
     CodeownersErrors: codehost::artifact::CODEOWNERS_ERRORS => CodeownersErrors,
     PasswordPolicy: cloud::artifact::PASSWORD_POLICY => PasswordPolicyRecord,
     AccountSummary: cloud::artifact::ACCOUNT_SUMMARY => AccountSummary,
@@ -70,9 +80,14 @@ artifacts! {
     LogGroups: cloud::artifact::LOG_GROUPS => LogGroupsRecord,
     RootAccount: cloud::artifact::ROOT_ACCOUNT => RootAccount,
     DiskEncryption: cloud::artifact::DISK_ENCRYPTION => DiskEncryption,
+    OpenPorts: cloud::artifact::OPEN_PORTS => OpenPorts,
+    PublicAccess: cloud::artifact::PUBLIC_ACCESS => PublicAccess,
+    Databases: cloud::artifact::DATABASES => Databases,
+    Detectors: cloud::artifact::DETECTORS => Detectors,
     CredentialReport: cloud::artifact::CREDENTIAL_REPORT => CredentialReport,
     TwoStep: altcloud::artifact::TWO_STEP => TwoStepVerification,
     AdminRoles: altcloud::artifact::ADMIN_ROLES => AdminRoles,
+    AdministratorsEffective: altcloud::artifact::ADMINISTRATORS_EFFECTIVE => EffectiveAdministrators,
     UserActivity: altcloud::artifact::USER_ACTIVITY => UserActivity,
     UserLifecycle: altcloud::artifact::USER_LIFECYCLE => UserLifecycle,
 }

@@ -5,9 +5,9 @@ use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Member, RunRecord, ScopeRecord};
+use evidence_bundle::document::{Check, Member, RunRecord, ScopeRecord, SourcePopulation};
 use evidence_bundle::path::POPULATION;
-use evidence_bundle::read::{ControlHead, Row, Sink};
+use evidence_bundle::read::{ControlHead, ManifestHead, Row, Sink};
 
 use super::found_waivers::FoundWaivers;
 use crate::checks::{CheckReader, CheckSink};
@@ -22,6 +22,8 @@ pub struct Facts {
     pub(super) run: Option<RunRecord>,
     pub(super) scope: Option<ScopeRecord>,
     pub(super) waivers: FoundWaivers,
+    pub(super) head: Option<ManifestHead>,
+    pub(super) populations: Vec<SourcePopulation>,
 }
 
 impl Default for Facts {
@@ -33,11 +35,20 @@ impl Default for Facts {
             run: None,
             scope: None,
             waivers: FoundWaivers::default(),
+            head: None,
+            populations: Vec::new(),
         }
     }
 }
 
 impl Facts {
+    /// Reads only the checks about this subject, and its entry in the population.
+    pub fn about(subject: Option<&str>) -> Facts {
+        let mut facts = Facts::default();
+        facts.checks.sink.only = subject.map(Into::into);
+        facts
+    }
+
     /// Whether every document has the known form.
     pub fn known(&self) -> bool {
         self.checks.known && self.populated && self.run.is_some() && self.scope.is_some()
@@ -49,6 +60,8 @@ impl Facts {
 pub(super) struct Rows {
     pub(super) checks: Vec<FoundCheck>,
     words: BTreeSet<Arc<str>>,
+    /// The subject whose checks count; `None` for all.
+    only: Option<Box<str>>,
 }
 
 /// A check; texts that repeat are stored once.
@@ -73,6 +86,10 @@ pub(super) struct FoundMember {
 }
 
 impl Rows {
+    fn is_other(&self, subject: &str) -> bool {
+        self.only.as_deref().is_some_and(|only| only != subject)
+    }
+
     fn word(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.words.get(text) {
             return Arc::clone(known);
@@ -87,6 +104,9 @@ impl CheckSink for Rows {
     fn control(&mut self, _: &ControlHead) {}
 
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
+        if self.is_other(&check.subject) {
+            return Ok(());
+        }
         let found = FoundCheck {
             control: self.word(&control.id),
             source: self.word(&check.source),
@@ -119,6 +139,9 @@ impl Sink for Facts {
         match row {
             Row::Run(run) => self.run = Some(run.clone()),
             Row::Scope(scope) => self.scope = Some(scope.clone()),
+            Row::Manifest(head) => self.head = Some(head.clone()),
+            Row::Source(source) => self.populations.push(source.clone()),
+            Row::Member(member) if self.checks.sink.is_other(&member.name) => {}
             Row::Member(member) => self.members.push(member.into()),
             Row::WaiverMatch(check) => self.waivers.named(check),
             Row::Waiver(waiver) => self.waivers.waiver(waiver),

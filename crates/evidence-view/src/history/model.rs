@@ -8,7 +8,7 @@ use super::accepted::ExceptionWaiver;
 
 /// A period, folded from verified bundles.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Period))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct History {
     /// The organization.
     pub organization: String,
@@ -46,7 +46,7 @@ pub struct History {
 
 /// What is covered.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodCoverage))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Coverage {
     /// How many intervals the period has: days, or those of the cadence.
     pub expected: usize,
@@ -62,7 +62,7 @@ pub struct Coverage {
 
 /// What is covered of one rule.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodRuleCoverage))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct RuleCoverage {
     /// The source.
     pub source: String,
@@ -168,7 +168,7 @@ impl Ended {
 
 /// A run of failing observations of one check.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodException))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Exception {
     /// A stable number: the beginning of the SHA-256 of source, rule, subject and the first bundle.
     pub number: String,
@@ -207,7 +207,7 @@ pub struct Exception {
 
 /// How large the population of a source was in a bundle.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodPopulationSize))]
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PopulationSize {
     /// When the bundle was made, as its signer claims.
     pub time: String,
@@ -235,7 +235,7 @@ impl PopulationSize {
 
 /// A change of the population.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodPopulationChange))]
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PopulationChange {
     /// The day.
     pub date: String,
@@ -249,7 +249,7 @@ pub struct PopulationChange {
 
 /// A change of what decides the results.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodChange))]
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The first bundle after it.
     pub time: String,
@@ -263,7 +263,7 @@ pub struct Change {
 
 /// A key that signed.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodKeyUse))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct KeyUse {
     /// The id of the key.
     pub key_id: String,
@@ -277,7 +277,7 @@ pub struct KeyUse {
 
 /// A bundle of the period.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodInput))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Input {
     /// The id of the bundle.
     pub bundle_id: String,
@@ -297,7 +297,7 @@ pub struct Input {
 
 /// A file that was given and not used.
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = PeriodNotUsed))]
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct NotUsed {
     /// The SHA-256 of the file; empty if it could not be read.
     pub sha256: String,
@@ -306,7 +306,7 @@ pub struct NotUsed {
 }
 
 /// The days of a rule.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RuleDays {
     /// The control.
     pub control: String,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evidence_bundle::document::{Cadence, Previous, Scope, SourcePopulation, ToolRecord, WaiverState};
+use evidence_bundle::read::ManifestHead;
 use evidence_bundle::{Status, VerifiedBundle};
 
 use super::facts::{Facts, FoundMember};
@@ -17,6 +18,17 @@ pub struct Series {
     pub(super) checks: Interned<CheckKey>,
     pub(super) members: Interned<MemberKey>,
     pub(super) bundles: Vec<Stored>,
+}
+
+/// What the verification of a bundle found beside its rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The key that signed it.
+    pub key_id: String,
+    /// The SHA-256 of its list of checksums.
+    pub checksums_sha256: String,
+    /// Whether its time was set by hand.
+    pub fixed_time: bool,
 }
 
 /// A check and its result; texts by number.
@@ -91,9 +103,30 @@ pub(super) struct Stored {
 impl Series {
     /// Adds a bundle whose documents all have the known form.
     pub fn add(&mut self, bundle: &VerifiedBundle, facts: Facts) {
-        let Facts { checks, members, run: Some(run), scope: Some(scope), waivers, .. } = facts else {
+        let named = Named {
+            key_id: bundle.key_id.to_string(),
+            checksums_sha256: hex::encode(bundle.checksums_sha256),
+            fixed_time: bundle.source_date_epoch.is_some(),
+        };
+        self.add_named(named, facts);
+    }
+
+    /// Adds a bundle from its rows, whose documents all have the known form, and what its verification found.
+    pub fn add_named(&mut self, named: Named, facts: Facts) {
+        let Facts {
+            checks,
+            members,
+            run: Some(run),
+            scope: Some(scope),
+            waivers,
+            head: Some(bundle),
+            populations,
+            ..
+        } = facts
+        else {
             return;
         };
+        let Named { key_id, checksums_sha256, fixed_time } = named;
         let waivers = self.waivers(waivers);
         let checks = checks.sink.checks.iter().map(|check| {
             let key = CheckKey {
@@ -142,26 +175,21 @@ impl Series {
         self.bundles.push(Stored {
             bundle_id: bundle.bundle_id.clone(),
             created_at: bundle.created_at,
-            checksums_sha256: hex::encode(bundle.checksums_sha256),
-            key_id: bundle.key_id.to_string(),
+            checksums_sha256,
+            key_id,
             organization: bundle.organization.clone(),
             framework: bundle.framework.clone(),
             complete: bundle.complete,
-            fixed_time: bundle.source_date_epoch.is_some(),
+            fixed_time,
             previous: bundle.previous.clone(),
             tool: tool(&run.tool),
             configuration: run.config.sha256.clone(),
             identities: identities.collect(),
             cadence: scope.cadence,
             rules: rules.collect(),
-            partial: bundle
-                .populations
-                .iter()
-                .filter(is_partial)
-                .map(|source| source.source.clone())
-                .collect(),
-            populations: bundle.populations.clone(),
-            lacking: lacking(bundle),
+            partial: populations.iter().filter(is_partial).map(|source| source.source.clone()).collect(),
+            populations,
+            lacking: lacking(&bundle),
             checks,
             members,
             waivers,
@@ -199,7 +227,7 @@ fn tool(tool: &ToolRecord) -> String {
 }
 
 /// The sources of which something could not be collected or was left out. The lists of a bundle may be cut.
-fn lacking(bundle: &VerifiedBundle) -> Option<BTreeSet<String>> {
+fn lacking(bundle: &ManifestHead) -> Option<BTreeSet<String>> {
     let is_cut = |kept: usize, total: u64| u64::try_from(kept).is_ok_and(|kept| kept < total);
     if is_cut(bundle.errors.len(), bundle.errors_total)
         || is_cut(bundle.excluded.len(), bundle.excluded_total)

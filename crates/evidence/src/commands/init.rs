@@ -13,8 +13,9 @@ use crate::console;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::source::github::PERMISSIONS;
 use crate::source::github::names::{EXAMPLE_ORGANIZATION, organization, organization_in};
+use crate::source::github::{Permission, permissions_of};
+use evidence_rules::framework::Framework;
 use evidence_settings::secret::quote;
 use evidence_text::{Safe, safe};
 
@@ -53,22 +54,24 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
         "  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
         Safe::of(&shell::path(&args.config))
     ));
-    out.push(&access(&args.org));
+    let permissions: Vec<&Permission> =
+        Framework::from_id(&args.framework).into_iter().flat_map(permissions_of).collect();
+    out.push(&access(&args.org, &permissions));
     console::print(&out);
     pair.iter().for_each(KeyPair::warn);
     Ok(Exit::Success)
 }
 
 /// How to get access: the pre-filled page for a token, and the app's manifest.
-fn access(org: &str) -> Safe {
+fn access(org: &str, permissions: &[&Permission]) -> Safe {
     let web = "https://github.com";
     let org = if org == EXAMPLE_ORGANIZATION { "ORGANIZATION" } else { org };
-    let asked: String = PERMISSIONS.iter().map(|permission| format!("&{}=read", permission.name)).collect();
+    let asked: String = permissions.iter().map(|permission| format!("&{}=read", permission.name)).collect();
     let token = format!(
         "{web}/settings/personal-access-tokens/new?name=evidence&target_name={org}&expires_in=90{asked}"
     );
     let permissions: Vec<String> =
-        PERMISSIONS.iter().map(|permission| format!("\"{}\": \"read\"", permission.name)).collect();
+        permissions.iter().map(|permission| format!("\"{}\": \"read\"", permission.name)).collect();
     let manifest = format!(
         "{{\"name\": \"evidence-{org}\", \"url\": \"{web}/{org}\", \"public\": false,\n   \
          \"hook_attributes\": {{\"url\": \"{web}/{org}\", \"active\": false}},\n   \

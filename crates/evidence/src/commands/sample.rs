@@ -14,7 +14,7 @@ use std::path::Path;
 use evidence_bundle::read::{Failure, Limits};
 use evidence_os::input;
 use evidence_text::saturating_usize;
-use evidence_view::{CheckDraw, CheckReader, Draw, MemberDraw, MemberFilter, Seed, read};
+use evidence_view::{CheckDraw, CheckReader, Draw, List, ListDraw, MemberDraw, MemberFilter, Seed, read};
 
 use self::rows::Rows;
 use super::bundles;
@@ -34,11 +34,7 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
         help: "give a line of text that the auditor chooses, such as --seed 'Acme 2026, draw 1'".to_string(),
     })?;
     if let Some(option) = foreign_option(args) {
-        let list = match args.from {
-            SampleFrom::Checks => "checks",
-            SampleFrom::Population => "population",
-            SampleFrom::Days => "days",
-        };
+        let list = name(args.from);
         return Err(Error::Usage {
             message: format!("{option} does not apply to --from {list}"),
             help: "`evidence sample --help` lists the filters of each list".to_string(),
@@ -75,6 +71,13 @@ fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &VerifyOptions) -> Res
                 let unknown = drawn.sink.unknown(&bundle.sources);
                 let rows = drawn.known.then(|| Rows::Checks(drawn.sink.draw.finish()));
                 Ok((bundle, rows, unknown))
+            }
+            SampleFrom::Changes | SampleFrom::People => {
+                let list = if args.from == SampleFrom::Changes { List::Changes } else { List::People };
+                let draw = ListDraw::new(list, Draw::new(seed, count), member_filter(args));
+                let (bundle, drawn) = read(bundle, trust, expectations, &limits, draw)?;
+                let unknown = filter(&args.filter).unknown(&[], &bundle.sources);
+                Ok((bundle, Some(Rows::List(drawn.finish())), unknown))
             }
             SampleFrom::Population | SampleFrom::Days => {
                 let draw = MemberDraw::new(Draw::new(seed, count), member_filter(args));
@@ -129,9 +132,21 @@ fn foreign_option(args: &SampleArgs) -> Option<&'static str> {
     let given = match args.from {
         SampleFrom::Checks => [of_members, of_days].concat(),
         SampleFrom::Population => [of_checks, of_days].concat(),
+        SampleFrom::Changes | SampleFrom::People => [of_members, of_checks, of_days].concat(),
         SampleFrom::Days => [of_members, of_checks, of_both].concat(),
     };
     given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
+/// The name of a list on the command line.
+fn name(list: SampleFrom) -> &'static str {
+    match list {
+        SampleFrom::Checks => "checks",
+        SampleFrom::Population => "population",
+        SampleFrom::Changes => "changes",
+        SampleFrom::People => "people",
+        SampleFrom::Days => "days",
+    }
 }
 
 fn member_filter(args: &SampleArgs) -> MemberFilter {

@@ -5,6 +5,7 @@ use evidence_settings::decode::{Decoder, Everything, Fields};
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
+use super::period::Period;
 use evidence_rules::framework::{self, Control, Framework, Mapping};
 use evidence_rules::rule::{Rule, Settings};
 
@@ -19,6 +20,8 @@ pub(crate) struct Applied<'a> {
     pub(crate) settings: Settings,
     /// The rules that the configuration takes in or leaves out.
     pub(crate) choice: RuleChoice,
+    /// The period for rules about events.
+    pub(crate) period: Period,
 }
 
 /// `rules.include` and `rules.exclude`

@@ -12,6 +12,7 @@ use evidence_settings::keys;
 use super::bundle::BundleConfig;
 use super::controls::{Applied, RuleChoice, all, controls, controls_of};
 use super::notify::NotifyConfig;
+use super::period::{self, Period};
 use super::upload::UploadConfig;
 use super::{Config, bundle, notify, rules, sources, upload};
 use crate::source::Source;
@@ -38,6 +39,8 @@ keys! {
     WAIVERS = optional("waivers", PATH,
         "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result. `evidence waivers check` validates the file and shows what would apply.")
         example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
+    PERIOD = optional_section("period", &period::SECTION)
+        also &["window", "timeframe"];
     RULES = optional_section("rules", &rules::SECTION)
         also &["rule"];
     SOURCES = section("sources", &sources::SECTION)
@@ -83,7 +86,19 @@ const TEMPLATE_HEAD: &str = "\
 static SECTION: Section = Section::new(
     "",
     "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
-    &[&FRAMEWORK, &CONTROLS, &PREPARED_BY, &CADENCE, &WAIVERS, &RULES, &SOURCES, &BUNDLE, &UPLOAD, &NOTIFY],
+    &[
+        &FRAMEWORK,
+        &CONTROLS,
+        &PREPARED_BY,
+        &CADENCE,
+        &WAIVERS,
+        &PERIOD,
+        &RULES,
+        &SOURCES,
+        &BUNDLE,
+        &UPLOAD,
+        &NOTIFY,
+    ],
 );
 
 /// The parts of a configuration that come from the text of the file.
@@ -152,7 +167,13 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         None => Some((Settings::default(), RuleChoice::default())),
     };
     let (settings, choice) = settings.unzip();
+    let period = match decoder.section(fields, &PERIOD) {
+        Some(fields) => period::decode(decoder, &fields),
+        None => Some(Period::usual(decoder.now)),
+    };
     let applied = Applied {
+        // A period that is wrong is reported; the sources are decoded to find their problems too.
+        period: period.unwrap_or_else(|| Period::usual(decoder.now)),
         framework,
         controls: controls.as_deref(),
         settings: settings.clone().unwrap_or_default(),
@@ -171,7 +192,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         None => NotifyConfig::default(),
     };
     Some(FileSettings {
-        framework: framework?,
+        framework: framework.filter(|_| period.is_some())?,
         controls: controls?,
         prepared_by,
         cadence: cadence?,

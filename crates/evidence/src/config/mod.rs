@@ -11,6 +11,7 @@ pub(crate) mod controls;
 mod file;
 mod found;
 mod notify;
+pub(crate) mod period;
 mod rules;
 pub(crate) mod shared;
 mod sources;

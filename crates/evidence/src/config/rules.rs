@@ -1,8 +1,8 @@
 //! `rules`: which rules run, and what an organization demands beyond a rule's own minimum.
 
 use evidence_rules::altcloud::inactive_users;
-use evidence_rules::cloud::{access_key_age, password, retention, unused_credentials};
-use evidence_rules::codehost::branch_protection;
+use evidence_rules::cloud::{access_key_age, database_backup, password, retention, unused_credentials};
+use evidence_rules::codehost::{branch_protection, owners_count, vulnerabilities_in_time};
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::{Rule, Setting, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, Section, Shape, Vocabulary};
@@ -54,9 +54,25 @@ settings! {
         LONGEST_UNUSED = unused_credentials::MAXIMUM_DAYS,
         "After how many days without use a password or an access key counts as unused.", "45"
     ];
+    "database-backup", DATABASE_BACKUP: [
+        BACKUP_DAYS = database_backup::MINIMUM_DAYS,
+        "How many days the automatic backups of every database must be kept.", "14"
+    ];
     "branch-protection", BRANCH_PROTECTION: [
         APPROVALS = branch_protection::APPROVALS,
         "How many approving reviews a change must have.", "2"
+    ];
+    "vulnerabilities-in-time", VULNERABILITIES_IN_TIME: [
+        CRITICAL_DAYS = vulnerabilities_in_time::CRITICAL_DAYS,
+        "How many days a critical vulnerability alert may be open.", "7";
+        HIGH_DAYS = vulnerabilities_in_time::HIGH_DAYS,
+        "How many days a high vulnerability alert may be open.", "30"
+    ];
+    "owners-count", OWNERS_COUNT: [
+        FEWEST_OWNERS = owners_count::MINIMUM,
+        "How many owners the organization must have.", "3";
+        MOST_OWNERS = owners_count::MAXIMUM,
+        "How many owners the organization may have.", "4"
     ];
 }
 

@@ -60,7 +60,9 @@ impl Findings {
             return Cow::Owned(signed.clone());
         }
         let advice = hint::by_code(rule, reason).zip(evidence_rules::rule_of(rule));
-        advice.map_or(Cow::Borrowed(""), |(advice, rule)| self.settings.fill(rule, advice.remediation))
+        advice.map_or(Cow::Borrowed(""), |(advice, rule)| {
+            evidence_rules::advice_text(&self.settings, rule, advice.remediation)
+        })
     }
 
     /// Adds a check, unless it passed or does not apply.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use sandbox::workspace::Assignment;
+
 use super::*;
 
 fn page() -> String {
@@ -11,15 +13,18 @@ fn page() -> String {
 
 #[test]
 fn every_call_is_in_the_table() {
-    let server = workspace().serve().unwrap();
+    let group = Assignment::group("_SEED_ADMIN_ROLE", "group-root");
+    let server = workspace().assignment(group).group("group-root", ["mia@acme.example"]).serve().unwrap();
     collect(&server);
     collect_with(&server, &Setup { extra: "    domains: [acme.example]\n", ..Setup::default() });
+    collect_with(&server, &Setup { framework: "tsc_2017", controls: "\"*\"", ..Setup::default() });
     let made: BTreeSet<String> = server
         .requests()
         .iter()
         .filter(|request| request.method == "GET")
         .map(|request| {
-            let path = request.path_and_query.replace("my_customer", "{customer}");
+            let path =
+                request.path_and_query.replace("my_customer", "{customer}").replace("group-root", "{group}");
             let (path, query) = path.split_once('?').unwrap();
             let query: Vec<String> = query
                 .split('&')

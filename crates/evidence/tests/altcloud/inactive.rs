@@ -62,7 +62,10 @@ fn what_is_read_and_kept() {
     assert_eq!(asked, 1);
     let activity = &collected.artifacts["user_activity.json"];
     let fields: Vec<&str> = activity["users"][0].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(fields, ["archived", "creationTime", "id", "lastLoginTime", "primaryEmail", "suspended"]);
+    assert_eq!(
+        fields,
+        ["archived", "creationTime", "id", "isGuestUser", "lastLoginTime", "primaryEmail", "suspended"]
+    );
     // Alone, it needs one scope and one page.
     let server = workspace().serve().unwrap();
     let alone = collect_with(&server, &CRITERIA);

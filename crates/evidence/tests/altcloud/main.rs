@@ -16,6 +16,7 @@ mod repeated;
 mod access;
 mod answers;
 mod documents;
+mod groups;
 mod inactive;
 mod workspaces;
 
@@ -33,7 +34,7 @@ use evidence::source::{CollectionItem, ConnectError, Plan, RunContext, SessionSu
 use evidence_screen::Screen;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use sandbox::workspace::{Activity, Person, SCOPES, Server, ServiceAccount, Workspace};
+use sandbox::workspace::{Activity, MORE_SCOPES, Person, SCOPES, Server, ServiceAccount, Workspace};
 use serde_json::Value;
 
 /// The tests do not use TLS, but the client requires a crypto provider.
@@ -55,7 +56,7 @@ const REPORTS: &str = "/admin/reports/*";
 /// A workspace that passes every check: two super administrators, one other administrator, and some staff.
 fn workspace() -> Workspace {
     Workspace::new("C01acme99", ["acme.example", "acme-labs.example"])
-        .service_account(ServiceAccount::new(ACCOUNT).delegated(SCOPES))
+        .service_account(ServiceAccount::new(ACCOUNT).delegated(SCOPES.into_iter().chain(MORE_SCOPES)))
         .person(Person::new(ADMIN, "Ada", "Auditor").super_admin(true))
         .person(Person::new("root@acme.example", "Ruth", "Root").super_admin(true))
         .person(Person::new("help@acme.example", "Hal", "Helpful").admin_role("_HELP_DESK_ADMIN_ROLE"))

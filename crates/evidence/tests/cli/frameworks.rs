@@ -227,7 +227,8 @@ fn what_a_configuration_may_not_choose() {
         ("tsc_2017", "rules:\n  exclude: [audit-trail]\n  include: [audit-trail]\n", "is in `include`, too"),
         (
             "tsc_2017",
-            "rules:\n  exclude: [two-step-verification, administrators, user-lifecycle-log, inactive-users]\n",
+            "rules:\n  exclude: [two-step-verification, administrators, user-lifecycle-log, inactive-users, guests, \
+             administrators-by-group]\n",
             "leaves out every rule of this source",
         ),
     ] {

@@ -69,7 +69,7 @@ fn stock_tools_draw_the_same_sample() {
         assert!(output.stderr.is_empty(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let [_, population, checks, escapes, days] = blocks[..] else { panic!("{blocks:?}") };
+    let [_, population, checks, escapes, days, _, _] = blocks[..] else { panic!("{blocks:?}") };
     for (commands, arguments) in [
         (population, ["--from", "population", "--kind", "repository"]),
         (checks, ["--from", "checks", "--control", "CC7.2"]),

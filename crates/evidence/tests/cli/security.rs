@@ -6,11 +6,12 @@ use serde_json::Value;
 use super::common::{Bundle, Lab, TOKEN, acme, repository};
 
 fn lab(host: CodeHost, controls: &str) -> Lab {
-    Lab::new(host).with(|config| config.framework("tsc_2017").controls(controls))
+    let rest = "rules:\n  exclude: [owners-count, members-two-factor, vulnerabilities-in-time]\n";
+    Lab::new(host).with(|config| config.framework("tsc_2017").controls(controls).rest(rest))
 }
 
 /// Rule, subject, status and reason of every check.
-fn checks(bundle: &Bundle) -> Vec<String> {
+pub(crate) fn checks(bundle: &Bundle) -> Vec<String> {
     let normalized = bundle.json("derived/normalized.json");
     let controls = normalized["controls"].as_array().unwrap();
     let checks = controls.iter().flat_map(|control| control["checks"].as_array().unwrap());
@@ -179,4 +180,88 @@ fn vulnerability_alerts() {
     assert_eq!(record["vulnerability_alerts"], true);
     let path = bundle.path.to_string_lossy().into_owned();
     lab.run(&["verify", "-k", "key.pub.pem", "--require-judgement", &path]).exits(0);
+}
+
+/// The age of open alerts counts to the run's start; where none are reported or shown, no open alert proves nothing
+/// (SigComply takes 403 for "no findings", Comp AI skips it).
+#[test]
+fn vulnerabilities_in_time() {
+    let only = "rules:\n  exclude: [vulnerability-alerts, secret-scanning, push-protection]\n";
+    let on = |name: &str| repository(name).vulnerability_alerts(true);
+    let host = || {
+        acme()
+            .repository(on("clean"))
+            .repository(on("fresh").open_alert(1, "critical", 29).open_alert(2, "high", 59))
+            .repository(on("critical").open_alert(1, "critical", 31).open_alert(2, "high", 1))
+            .repository(on("high").open_alert(1, "high", 61))
+            .repository(on("medium").open_alert(1, "medium", 400))
+            .repository(repository("off").open_alert(1, "critical", 400))
+            .repository(on("old").archived(true).open_alert(1, "critical", 400))
+            .repository(on("hidden").refusal(Endpoint::VulnerabilityAlerts, 404, "Not Found"))
+    };
+    let lab_of = |host: CodeHost, more: &str| {
+        Lab::new(host)
+            .with(|config| config.framework("tsc_2017").controls("[CC7.1]").rest(&format!("{only}{more}")))
+    };
+    let lab = lab_of(host(), "");
+    let bundle = lab.collect(&[]).exits(3).bundle();
+    let line = |name: &str, expected: &str| format!("vulnerabilities-in-time acme/{name} {expected}");
+    let expected = [
+        ("clean", "pass ok"),
+        ("critical", "fail vulnerability_overdue"),
+        ("fresh", "pass ok"),
+        ("hidden", "not_verifiable permission_denied"),
+        ("high", "fail vulnerability_overdue"),
+        ("medium", "pass ok"),
+        ("off", "not_verifiable vulnerability_alerts_off"),
+        ("old", "not_applicable archived"),
+    ];
+    assert_eq!(checks(&bundle), expected.map(|(name, expected)| line(name, expected)));
+    let alerts = bundle.artifact("open_alerts.json").unwrap();
+    assert_eq!(alerts["alerts"].as_array().unwrap().len(), 6);
+    for (path, content) in &bundle.entries {
+        assert!(!String::from_utf8_lossy(content).contains("MARKER"), "{path}");
+    }
+    let path = bundle.path.to_string_lossy().into_owned();
+    lab.run(&["verify", "-k", "key.pub.pem", "--require-judgement", &path]).exits(0);
+    let lists = lab
+        .requested()
+        .into_iter()
+        .filter(|path| path.starts_with("/orgs/acme/dependabot/"))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        lists,
+        [
+            "/orgs/acme/dependabot/alerts?state=open&severity=critical%2Chigh&sort=created&direction=asc&per_page=100"
+        ]
+    );
+    let stricter =
+        lab_of(host(), "  settings:\n    vulnerabilities-in-time: {critical_days: 7, high_days: 14}\n");
+    let bundle = stricter.collect(&[]).exits(3).bundle();
+    assert!(checks(&bundle).contains(&line("fresh", "fail vulnerability_overdue")), "{:?}", checks(&bundle));
+    // More than a page, by the mark of the next.
+    let many = (1..=250).fold(on("many"), |repository, number| repository.open_alert(number, "high", 10));
+    let lab = lab_of(acme().repository(many), "");
+    let bundle = lab.collect(&[]).exits(0).bundle();
+    assert_eq!(checks(&bundle), [line("many", "pass ok")]);
+    assert_eq!(bundle.artifact("open_alerts.json").unwrap()["alerts"].as_array().unwrap().len(), 250);
+    // Who may not see them.
+    for token in [
+        Token::classic(TOKEN).role(Role::Member).scopes(["read:org"]).repository_admin(true),
+        Token::fine_grained(TOKEN)
+            .resource_owner("acme")
+            .permissions(["administration:read", "metadata:read"]),
+    ] {
+        let lab = lab_of(acme().token(token).repository(on("clean")), "");
+        let bundle = lab.collect(&[]).exits(3).bundle();
+        assert_eq!(
+            checks(&bundle),
+            [
+                "vulnerabilities-in-time acme not_verifiable permission_denied".to_string(),
+                line("clean", "not_verifiable open_alerts_not_visible"),
+            ]
+        );
+        let path = bundle.path.to_string_lossy().into_owned();
+        lab.run(&["verify", "-k", "key.pub.pem", "--require-judgement", &path]).exits(0);
+    }
 }

@@ -1,12 +1,13 @@
 //! Several accounts in one run: each has its own role, directory and subjects, and none affects the others.
 
-use evidence_rules::rule::Status::{Fail, NotVerifiable, Pass};
+use evidence_rules::rule::Status::{Fail, NotApplicable, NotVerifiable, Pass};
 use sandbox::cloud::{
-    Body, Cloud, Fault, FaultKind, LogGroup, PasswordPolicy, Principal, Role, Server, Trail,
+    Body, Bucket, Cloud, Fault, FaultKind, LogGroup, PasswordPolicy, Principal, Role, Server, Trail,
 };
 
+use crate::identities::CRITERIA;
 use crate::whole::run;
-use crate::{KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, USER, asked, collect_from, good};
+use crate::{EVERY_RULE, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, USER, asked, collect_from, good};
 
 const ONE: &str = "111122223333";
 const TWO: &str = "444455556666";
@@ -83,6 +84,41 @@ fn every_account_is_read_with_its_role() {
     assert_eq!(collected.plan.requests_maximum, collected.account.requests);
     assert_eq!(collected.plan.artifact_count(), 18);
     assert!(server.violations().is_empty());
+}
+
+/// The rules of the second framework, over two accounts and one whose role cannot be assumed.
+#[test]
+fn every_rule_of_every_account() {
+    let allowed = PERMISSIONS.into_iter().chain(CRITERIA);
+    let of = |number: &str| {
+        let role = Role::new("evidence").trust(USER).external_id("acme").allow(allowed.clone());
+        member(number).role(role)
+    };
+    let door = Principal::user(KEY, SECRET, USER).allow(["sts:AssumeRole"]);
+    let one = of(ONE).detector("eu-central-1", "ENABLED").detector("us-east-1", "ENABLED");
+    let two = of(TWO).bucket(Bucket::new("open", "eu-central-1").block(None).policy(true));
+    let server = good().principal(door).member(one).member(two).serve().unwrap();
+    let setup = Setup { head: EVERY_RULE, ..three() };
+    let collected = collect_from(&server.url(), &setup, false).unwrap();
+    let lost = (THREE, NotVerifiable, "role_not_assumed");
+    for (rule, first, second) in [
+        ("storage-not-public", (NotApplicable, "nothing_in_scope"), (Fail, "storage_public")),
+        ("threat-detection", (Pass, "ok"), (Fail, "threat_detection_off")),
+        ("database-backup", (NotApplicable, "nothing_in_scope"), (NotApplicable, "nothing_in_scope")),
+        ("admin-ports-closed", (NotApplicable, "nothing_in_scope"), (NotApplicable, "nothing_in_scope")),
+    ] {
+        let expected = [(ONE, first.0, first.1), (TWO, second.0, second.1), lost];
+        assert_eq!(collected.of(rule), expected, "{rule}");
+    }
+    let file = format!("{TWO}/public_access.json");
+    assert_eq!(collected.artifacts[&file]["Buckets"][0]["Name"], "open");
+    // The same calls for each account that can be read.
+    for action in ["s3:GetAccountPublicAccessBlock", "s3:ListAllMyBuckets"] {
+        assert_eq!(asked(&server)[action], 2, "{action}");
+    }
+    for action in ["ec2:DescribeSecurityGroups", "rds:DescribeDBInstances", "guardduty:ListDetectors"] {
+        assert_eq!(asked(&server)[action], 4, "{action}");
+    }
 }
 
 #[test]

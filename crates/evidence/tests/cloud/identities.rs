@@ -12,8 +12,21 @@ use crate::{
 const REPORT: [&str; 2] = ["iam:GenerateCredentialReport", "iam:GetCredentialReport"];
 
 /// What the second framework needs beside the first.
-pub(crate) const CRITERIA: [&str; 3] =
-    ["iam:GenerateCredentialReport", "iam:GetCredentialReport", "ec2:GetEbsEncryptionByDefault"];
+pub(crate) const CRITERIA: [&str; 13] = [
+    "iam:GenerateCredentialReport",
+    "iam:GetCredentialReport",
+    "ec2:GetEbsEncryptionByDefault",
+    "ec2:DescribeSecurityGroups",
+    "s3:GetAccountPublicAccessBlock",
+    "s3:ListAllMyBuckets",
+    "s3:GetBucketPublicAccessBlock",
+    "s3:GetBucketPolicyStatus",
+    "s3:GetBucketAcl",
+    "rds:DescribeDBInstances",
+    "rds:DescribeDBClusters",
+    "guardduty:ListDetectors",
+    "guardduty:GetDetector",
+];
 
 /// The good account, with a user who may read the report too.
 pub(crate) fn account() -> Cloud {
@@ -36,7 +49,7 @@ pub(crate) fn collect(server: &Server<Cloud>) -> Collected {
 }
 
 #[track_caller]
-fn is(collected: &Collected, rule: &str, status: Status, reason: &str) {
+pub(crate) fn is(collected: &Collected, rule: &str, status: Status, reason: &str) {
     assert_eq!(collected.of(rule), [(ACCOUNT, status, reason)], "{rule}");
 }
 

@@ -14,6 +14,7 @@
 mod repeated;
 
 mod accounts;
+mod buckets;
 mod configuration;
 mod credentials;
 mod faults;
@@ -22,6 +23,7 @@ mod identities;
 mod providers;
 mod refusals;
 mod regions;
+mod resources;
 mod settings;
 mod trails;
 mod whole;

@@ -13,6 +13,7 @@ use super::{MINIMAL, fixtures, load, refuse};
 const DECODER_ONLY: &[&str] = &[
     // A control of another framework.
     "controls-unknown",
+    "cloud-control-not-served",
     "altcloud-admin",
     "altcloud-customer",
     "altcloud-domain",

@@ -9,7 +9,7 @@ use evidence_rules::rule::Status;
 use jiff::Timestamp;
 use sandbox::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, ReportRow, Trail};
 use sandbox::codehost::{CodeHost, Organization, Repository, Role, Token};
-use sandbox::workspace::{Activity, Person, SCOPES, ServiceAccount, Workspace};
+use sandbox::workspace::{Activity, MORE_SCOPES, Person, SCOPES, ServiceAccount, Workspace};
 use sandbox::{DEMO_TOKEN, Fault};
 
 use crate::kinds::{Kind, LONG, kinds};
@@ -101,7 +101,8 @@ fn collect_cloud_for(controls: &str, url: &str, timeout: &str) -> Result<Ran, Co
 fn workspace() -> Workspace {
     Workspace::new("C01acme99", ["acme.example"])
         .service_account(
-            ServiceAccount::new("evidence@acme-evidence.iam.gserviceaccount.com").delegated(SCOPES),
+            ServiceAccount::new("evidence@acme-evidence.iam.gserviceaccount.com")
+                .delegated(SCOPES.into_iter().chain(MORE_SCOPES)),
         )
         .person(Person::new(ADMIN, "Ada", "Auditor").super_admin(true))
         .person(Person::new("root@acme.example", "Ruth", "Root").super_admin(true))

@@ -180,7 +180,10 @@ pub(super) fn authorize(cloud: &Cloud, caller: &Caller, ask: &Ask) -> Result<(),
     let resource = match ask.service {
         Service::Logs => format!("arn:aws:logs:{}:{}:log-group::log-stream:", ask.region, cloud.account),
         Service::Trail => format!("arn:aws:cloudtrail:{}:{}:trail/*", ask.region, cloud.account),
-        Service::Sts | Service::Iam | Service::Ec2 | Service::Organizations => "*".to_owned(),
+        Service::Rds => format!("arn:aws:rds:{}:{}:*", ask.region, cloud.account),
+        Service::GuardDuty => format!("arn:aws:guardduty:{}:{}:/detector/*", ask.region, cloud.account),
+        Service::S3 if !ask.resource.is_empty() => format!("arn:aws:s3:::{}", ask.resource),
+        Service::Sts | Service::Iam | Service::Ec2 | Service::Organizations | Service::S3 => "*".to_owned(),
     };
     let message = format!(
         "User: {} is not authorized to perform: {action} on resource: {resource} {because}",

@@ -5,7 +5,10 @@ use super::endpoints;
 use super::refusal::Refusal;
 use super::session::Sessions;
 use super::wire::{Ask, Service};
-use super::{Cloud, audit_endpoints, logs_endpoints, metadata, organization_endpoints, users_endpoints};
+use super::{
+    Cloud, audit_endpoints, buckets_endpoints, logs_endpoints, metadata, organization_endpoints,
+    resources_endpoints, users_endpoints,
+};
 use crate::clock::{Clock, http_date};
 use crate::server::{Action, Answer, Backend, Call, Held, Identity, Settings, State, uuid};
 use crate::throttle::Throttles;
@@ -50,7 +53,11 @@ impl Live {
         if self.throttles.refuses(&cloud.throttles, &names.each_ref().map(String::as_str)).is_some() {
             return Err(Refusal::throttled(ask.service));
         }
-        let get_or_post = call.method == "POST" || (call.method == "GET" && !ask.service.json());
+        let get_or_post = match call.method.as_str() {
+            "POST" => !ask.service.rest(),
+            "GET" => ask.service.rest() || !ask.service.json(),
+            _ => false,
+        };
         if !get_or_post || !known(ask) {
             return Err(Refusal::unknown_operation(ask.service, &ask.operation));
         }
@@ -94,7 +101,11 @@ fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<St
         }
         (Service::Trail, _) => audit_endpoints::trail_status(cloud, region, &parameters(call)?, call.now),
         (Service::Ec2, "GetEbsEncryptionByDefault") => Ok(endpoints::disk_encryption(cloud, region, id)),
+        (Service::Ec2, "DescribeSecurityGroups") => resources_endpoints::security_groups(cloud, ask, id),
         (Service::Ec2, _) => Ok(endpoints::regions(cloud, id)),
+        (Service::Rds, _) => resources_endpoints::databases(cloud, ask, id),
+        (Service::GuardDuty, _) => resources_endpoints::detectors(cloud, ask),
+        (Service::S3, _) => buckets_endpoints::answer(cloud, ask, call.header("x-amz-account-id")),
         (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, region, &parameters(call)?),
         (Service::Organizations, _) => organization_endpoints::list_accounts(cloud, &parameters(call)?),
     }
@@ -113,7 +124,17 @@ fn known(ask: &Ask) -> bool {
             )
             | (Service::Trail, "DescribeTrails" | "GetTrailStatus" | "GetEventSelectors")
             | (Service::Logs, "DescribeLogGroups")
-            | (Service::Ec2, "DescribeRegions" | "GetEbsEncryptionByDefault")
+            | (Service::Ec2, "DescribeRegions" | "GetEbsEncryptionByDefault" | "DescribeSecurityGroups")
+            | (Service::Rds, "DescribeDBInstances" | "DescribeDBClusters")
+            | (Service::GuardDuty, "ListDetectors" | "GetDetector")
+            | (
+                Service::S3,
+                "GetAccountPublicAccessBlock"
+                    | "ListAllMyBuckets"
+                    | "GetBucketPublicAccessBlock"
+                    | "GetBucketPolicyStatus"
+                    | "GetBucketAcl"
+            )
             | (Service::Organizations, "ListAccounts")
     )
 }
@@ -130,7 +151,12 @@ fn parameters(call: &Call) -> Result<Value, Refusal> {
 }
 
 fn content_type(service: Service) -> &'static str {
-    if service.json() { "application/x-amz-json-1.1" } else { "text/xml" }
+    match service {
+        Service::GuardDuty => "application/json",
+        Service::S3 => "application/xml",
+        _ if service.json() => "application/x-amz-json-1.1",
+        _ => "text/xml",
+    }
 }
 
 impl Backend for Live {
@@ -144,11 +170,16 @@ impl Backend for Live {
         if metadata::is_path(&call.path) {
             return metadata::answer(&cloud, &self.sessions, call);
         }
-        let (status, body) = match self.reply(&cloud, call, &ask) {
-            Ok(body) => (200, body),
-            Err(refusal) => (refusal.status, refusal.body(ask.service, &uuid(&call.request_id))),
+        let (status, body, region) = match self.reply(&cloud, call, &ask) {
+            Ok(body) => (200, body, None),
+            Err(refusal) => {
+                (refusal.status, refusal.body(ask.service, &uuid(&call.request_id)), refusal.region)
+            }
         };
         let mut answer = Answer::new(status, body);
+        if let Some(region) = region.filter(|_| status == 301) {
+            answer.set(HeaderName::from_static("x-amz-bucket-region"), &region);
+        }
         answer.set_static(header::CONTENT_TYPE, content_type(ask.service));
         self.dress(call, &mut answer);
         answer

@@ -1,14 +1,15 @@
 //! The cloud provider: an account, and others if wanted, with principals, a password policy, audit trails and log
 //! groups. One port serves all services and regions; the credential scope of each signature says which are meant.
 //!
-//! The services are STS, IAM and EC2 (form parameters in, XML out), CloudTrail, CloudWatch Logs and Organizations (JSON
-//! 1.1). Signatures
+//! The services are STS, IAM, EC2 and RDS (form parameters in, XML out), CloudTrail, CloudWatch Logs and Organizations (JSON
+//! 1.1), GuardDuty (REST, JSON), S3 and S3 Control (REST, XML). Signatures
 //! are recomputed with the provider's own signer. The state is plain data with a builder; serving it changes nothing in
 //! it: temporary credentials are stored beside it, and no request creates, changes or deletes a resource. Comments mark
 //! texts of the real provider that are not known for certain.
 
 mod audit;
 mod audit_endpoints;
+mod buckets_endpoints;
 mod caller;
 mod endpoints;
 mod live;
@@ -19,6 +20,8 @@ mod organization_endpoints;
 mod policy;
 mod principal;
 mod refusal;
+mod resources;
+mod resources_endpoints;
 mod session;
 mod signature;
 mod state;
@@ -33,6 +36,7 @@ pub use audit::Trail;
 pub use logs::LogGroup;
 pub use policy::PasswordPolicy;
 pub use principal::{Principal, Role};
+pub use resources::{AccessBlock, Bucket, Database, SecurityGroup};
 pub use state::Cloud;
 pub use users::{ReportRow, RootUser};
 

@@ -11,12 +11,19 @@ pub(super) struct Refusal {
     pub(super) message: String,
     /// Whether the service itself refuses, and not the gateway of all services.
     own: bool,
+    /// The region that has the bucket.
+    pub(super) region: Option<String>,
 }
 
 impl Refusal {
     /// A refusal by the service itself.
     pub(super) fn own(status: u16, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), own: true }
+        Self { status, code, message: message.into(), own: true, region: None }
+    }
+
+    /// The refusal of a region that is not the bucket's.
+    pub(super) fn in_region(self, region: &str) -> Self {
+        Self { region: Some(region.to_owned()), ..self }
     }
 
     fn front(
@@ -26,7 +33,7 @@ impl Refusal {
         message: impl Into<String>,
     ) -> Self {
         let (status, code) = if service.json() { (400, json) } else { query };
-        Self { status, code, message: message.into(), own: false }
+        Self { status, code, message: message.into(), own: false, region: None }
     }
 
     pub(super) fn missing(service: Service) -> Self {
@@ -47,6 +54,10 @@ impl Refusal {
         if service == Service::Ec2 {
             let message = "AWS was not able to validate the provided access credentials";
             return Self::own(401, "AuthFailure", message);
+        }
+        if service == Service::S3 {
+            let message = "The AWS Access Key Id you provided does not exist in our records.";
+            return Self::own(403, "InvalidAccessKeyId", message);
         }
         let message = "The security token included in the request is invalid.";
         Self::front(service, (403, "InvalidClientTokenId"), "UnrecognizedClientException", message)
@@ -76,6 +87,9 @@ impl Refusal {
         if service == Service::Ec2 {
             return Self::own(503, "RequestLimitExceeded", "Request limit exceeded.");
         }
+        if service == Service::S3 {
+            return Self::own(503, "SlowDown", "Please reduce your request rate.");
+        }
         Self::front(service, (400, "Throttling"), "ThrottlingException", "Rate exceeded")
     }
 
@@ -89,6 +103,7 @@ impl Refusal {
             Service::Organizations => {
                 Self::own(400, "AccessDeniedException", "You don't have permissions to access this resource.")
             }
+            Service::GuardDuty => Self::own(403, "AccessDeniedException", message),
             _ if service.json() => Self::own(400, "AccessDeniedException", message),
             _ => Self::own(403, "AccessDenied", message),
         }
@@ -167,6 +182,19 @@ impl Refusal {
             xml.close("Errors");
             xml.text("RequestID", request_id);
             xml.close("Response");
+            return xml.finish();
+        }
+        if service == Service::S3 {
+            xml.open("Error");
+            xml.text("Code", self.code);
+            xml.text("Message", &self.message);
+            // With a redirect, the region is in a header.
+            if let Some(region) = self.region.as_ref().filter(|_| self.status == 400) {
+                xml.text("Region", region);
+            }
+            xml.text("RequestId", request_id);
+            xml.text("HostId", "aGVsbG8=");
+            xml.close("Error");
             return xml.finish();
         }
         xml.root("ErrorResponse", service);

@@ -2,7 +2,10 @@
 
 use crate::server::Call;
 use aws_credential_types::Credentials;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningParams, SigningSettings, sign};
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningParams, SigningSettings,
+    UriPathNormalizationMode, sign,
+};
 use aws_sigv4::sign::v4;
 use jiff::Timestamp;
 use std::time::SystemTime;
@@ -74,6 +77,11 @@ impl<'a> Claim<'a> {
         // Every header that the client lists counts, even those that its own signer would omit.
         let mut settings = SigningSettings::default();
         settings.excluded_headers = None;
+        if self.service == "s3" {
+            settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+            settings.percent_encoding_mode = PercentEncodingMode::Single;
+            settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        }
         let params: SigningParams<'_> = v4::SigningParams::builder()
             .identity(&identity)
             .region(self.region)

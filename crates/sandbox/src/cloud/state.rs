@@ -4,6 +4,7 @@ use super::audit::Trail;
 use super::logs::LogGroup;
 use super::policy::PasswordPolicy;
 use super::principal::{Principal, Role};
+use super::resources::{AccessBlock, Bucket, Database, Resources, SecurityGroup};
 use super::users::{ReportRow, RootUser};
 use crate::server::{Settings, engine_options};
 use crate::throttle::Throttle;
@@ -51,6 +52,13 @@ pub struct Cloud {
     pub(crate) root: RootUser,
     /// The regions that encrypt new disks by default.
     pub(crate) encrypts_disks: BTreeSet<String>,
+    /// What each region has.
+    pub(super) resources: BTreeMap<String, Resources>,
+    /// What the account decides for all buckets.
+    pub(super) account_block: Option<AccessBlock>,
+    pub(super) buckets: Vec<Bucket>,
+    /// Whether the list of buckets has the region of each.
+    pub(super) lists_bucket_regions: bool,
     /// The rows of the credential report.
     pub(crate) report: Vec<ReportRow>,
     /// How many questions the provider answers before the report is complete.
@@ -85,6 +93,10 @@ impl Cloud {
             users: 1,
             root: RootUser::default(),
             encrypts_disks: BTreeSet::new(),
+            resources: BTreeMap::new(),
+            account_block: None,
+            buckets: Vec::new(),
+            lists_bucket_regions: true,
             report: Vec::new(),
             report_after: 1,
             trails: Vec::new(),
@@ -158,6 +170,48 @@ impl Cloud {
     /// Encrypts new disks of a region by default.
     pub fn encrypts_disks(mut self, region: &str) -> Self {
         self.encrypts_disks.insert(region.to_owned());
+        self
+    }
+
+    /// Adds a security group to a region.
+    pub fn security_group(mut self, region: &str, group: SecurityGroup) -> Self {
+        self.resources.entry(region.to_owned()).or_default().groups.push(group);
+        self
+    }
+
+    /// Adds a database to a region.
+    pub fn database(mut self, region: &str, database: Database) -> Self {
+        self.resources.entry(region.to_owned()).or_default().databases.push(database);
+        self
+    }
+
+    /// Gives a region a detector with this status.
+    pub fn detector(mut self, region: &str, status: &str) -> Self {
+        self.resources.entry(region.to_owned()).or_default().detector = Some(status.to_owned());
+        self
+    }
+
+    /// The region does not offer detectors.
+    pub fn no_detectors(mut self, region: &str) -> Self {
+        self.resources.entry(region.to_owned()).or_default().no_detectors = true;
+        self
+    }
+
+    /// Blocks public access to all buckets.
+    pub fn account_block(mut self, block: AccessBlock) -> Self {
+        self.account_block = Some(block);
+        self
+    }
+
+    /// Adds a bucket.
+    pub fn bucket(mut self, bucket: Bucket) -> Self {
+        self.buckets.push(bucket);
+        self
+    }
+
+    /// The list of buckets has no regions, as before 2024.
+    pub fn without_bucket_regions(mut self) -> Self {
+        self.lists_bucket_regions = false;
         self
     }
 

@@ -13,10 +13,23 @@ pub(super) enum Service {
     Logs,
     Ec2,
     Organizations,
+    Rds,
+    GuardDuty,
+    S3,
 }
 
 impl Service {
-    const ALL: [Self; 6] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs, Self::Ec2, Self::Organizations];
+    const ALL: [Self; 9] = [
+        Self::Sts,
+        Self::Iam,
+        Self::Trail,
+        Self::Logs,
+        Self::Ec2,
+        Self::Organizations,
+        Self::Rds,
+        Self::GuardDuty,
+        Self::S3,
+    ];
 
     /// Its name in actions and in the scope of signatures.
     pub(super) fn name(self) -> &'static str {
@@ -27,12 +40,20 @@ impl Service {
             Self::Logs => "logs",
             Self::Ec2 => "ec2",
             Self::Organizations => "organizations",
+            Self::Rds => "rds",
+            Self::GuardDuty => "guardduty",
+            Self::S3 => "s3",
         }
     }
 
     /// Whether it uses JSON; the others take forms and answer in XML.
     pub(super) fn json(self) -> bool {
-        matches!(self, Self::Trail | Self::Logs | Self::Organizations)
+        matches!(self, Self::Trail | Self::Logs | Self::Organizations | Self::GuardDuty)
+    }
+
+    /// Whether the question is in the address of a GET.
+    pub(super) fn rest(self) -> bool {
+        matches!(self, Self::GuardDuty | Self::S3)
     }
 
     /// The version of the interface, which is also part of its XML namespace.
@@ -44,6 +65,9 @@ impl Service {
             Self::Logs => "2014-03-28",
             Self::Ec2 => "2016-11-15",
             Self::Organizations => "2016-11-28",
+            Self::Rds => "2014-10-31",
+            Self::GuardDuty => "2017-11-28",
+            Self::S3 => "2006-03-01",
         }
     }
 
@@ -52,7 +76,7 @@ impl Service {
             Self::Trail => Some("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101"),
             Self::Logs => Some("Logs_20140328"),
             Self::Organizations => Some("AWSOrganizationsV20161128"),
-            Self::Sts | Self::Iam | Self::Ec2 => None,
+            Self::Sts | Self::Iam | Self::Ec2 | Self::Rds | Self::GuardDuty | Self::S3 => None,
         }
     }
 
@@ -68,6 +92,8 @@ pub(super) struct Ask {
     pub(super) operation: String,
     /// From the scope of the signature; empty without one.
     pub(super) region: String,
+    /// The bucket or the detector in the address.
+    pub(super) resource: String,
     parameters: HashMap<String, String>,
 }
 
@@ -82,7 +108,11 @@ impl Ask {
             // For an unknown target, the service in the signature answers.
             let operation = if service.is_some() { operation } else { "" };
             let service = service.or(scope).unwrap_or(Service::Logs);
-            return Self { service, operation: operation.to_owned(), region, parameters: HashMap::new() };
+            let (operation, resource, parameters) = (operation.to_owned(), String::new(), HashMap::new());
+            return Self { service, operation, region, resource, parameters };
+        }
+        if let Some(service) = scope.filter(|service| service.rest()) {
+            return Self::of_address(service, region, call);
         }
         let text = if call.method == "GET" {
             call.query.clone()
@@ -91,11 +121,34 @@ impl Ask {
         };
         let parameters = crate::form::decode(&text);
         let version = parameters.get("Version").map(String::as_str).unwrap_or_default();
-        let service =
-            Service::ALL.into_iter().find(|service| !service.json() && service.version() == version);
+        let service = Service::ALL
+            .into_iter()
+            .filter(|service| !service.rest())
+            .find(|service| !service.json() && service.version() == version);
         let service = service.or(scope).unwrap_or(Service::Sts);
         let operation = parameters.get("Action").cloned().unwrap_or_default();
-        Self { service, operation, region, parameters }
+        Self { service, operation, region, resource: String::new(), parameters }
+    }
+
+    /// What a path and a query ask.
+    fn of_address(service: Service, region: String, call: &Call) -> Self {
+        let parameters = crate::form::decode(&call.query);
+        let path: Vec<&str> = call.path.split('/').filter(|part| !part.is_empty()).collect();
+        let has = |name: &str| call.query.split('&').any(|pair| pair.split('=').next() == Some(name));
+        let (operation, resource) = match (service, path.as_slice()) {
+            (Service::GuardDuty, ["detector"]) => ("ListDetectors", ""),
+            (Service::GuardDuty, ["detector", id]) => ("GetDetector", *id),
+            (Service::S3, ["v20180820", "configuration", "publicAccessBlock"]) => {
+                ("GetAccountPublicAccessBlock", "")
+            }
+            (Service::S3, []) => ("ListAllMyBuckets", ""),
+            (Service::S3, [bucket]) if has("publicAccessBlock") => ("GetBucketPublicAccessBlock", *bucket),
+            (Service::S3, [bucket]) if has("policyStatus") => ("GetBucketPolicyStatus", *bucket),
+            (Service::S3, [bucket]) if has("acl") => ("GetBucketAcl", *bucket),
+            _ => ("", ""),
+        };
+        let (operation, resource) = (operation.to_owned(), resource.to_owned());
+        Self { service, operation, region, resource, parameters }
     }
 
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
@@ -137,7 +190,8 @@ impl Xml {
         let version = service.version();
         let host = service.name();
         // The namespace of this one is older than the others.
-        let scheme = if service == Service::Ec2 { "http" } else { "https" };
+        let scheme =
+            if matches!(service, Service::Ec2 | Service::Rds | Service::S3) { "http" } else { "https" };
         self.out.push_str(&format!("<{name} xmlns=\"{scheme}://{host}.amazonaws.com/doc/{version}/\">\n"));
         self.depth += 1;
     }

@@ -2,7 +2,8 @@
 
 use super::access::{Who, partial_results, policy};
 use super::paging::Page;
-use super::part::Asked;
+use super::part::{Asked, AskedOfOrganization};
+use super::parts::changes;
 use super::reply::{Reply, docs};
 use super::routes::{OrganizationPath, Part, RepositoryPath, Route};
 use super::version::{VERSIONS, version};
@@ -53,6 +54,11 @@ pub(super) fn read(world: &World, who: &Who, route: &Route, call: &Call) -> Resu
             let organization = account_of(world, who, account, docs::LISTING)?;
             Ok(listing(world, organization, who, call))
         }
+        Route::OrganizationPart(account, part) => {
+            let organization = account_of(world, who, account, part.documentation)?;
+            (part.answer)(&AskedOfOrganization { world, organization, who, call })
+        }
+        Route::Search => changes::search(world, who, call),
         Route::Installations => app_endpoints::installations(world, who, call),
         Route::Installation(whose) => app_endpoints::installation(world, who, whose),
         Route::AccessTokens(number) => app_endpoints::issue(world, who, number, call),

@@ -22,6 +22,50 @@ pub struct Organization {
     pub(crate) refusal: Option<(u16, String)>,
     pub(crate) rulesets: Vec<Ruleset>,
     pub(crate) fleet: Option<Fleet>,
+    pub(crate) people: Vec<Person>,
+}
+
+/// Someone with access to an organization.
+#[derive(Clone, Debug)]
+pub struct Person {
+    pub(crate) login: String,
+    pub(crate) affiliation: Affiliation,
+    pub(crate) two_factor: bool,
+    pub(crate) public: bool,
+}
+
+/// What someone is to an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Affiliation {
+    /// An owner.
+    Owner,
+    /// A member.
+    Member,
+    /// A collaborator of single repositories.
+    Outside,
+}
+
+impl Person {
+    /// Someone with a second factor, whose membership is not public.
+    pub fn new(login: impl Into<String>, affiliation: Affiliation) -> Self {
+        Self { login: login.into(), affiliation, two_factor: true, public: false }
+    }
+
+    /// Without a second factor.
+    pub fn without_two_factor(mut self) -> Self {
+        self.two_factor = false;
+        self
+    }
+
+    /// Whose membership everyone sees.
+    pub fn public(mut self) -> Self {
+        self.public = true;
+        self
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        super::organization_body::account_id(&self.login)
+    }
 }
 
 /// The effect of single sign-on on a token that is not authorized for it.
@@ -58,7 +102,18 @@ impl Organization {
             refusal: None,
             rulesets: Vec::new(),
             fleet: None,
+            people: ["olivia-owner", "owen-owner"]
+                .map(|login| Person::new(login, Affiliation::Owner))
+                .into_iter()
+                .chain(["mia-member", "mona"].map(|login| Person::new(login, Affiliation::Member)))
+                .collect(),
         }
+    }
+
+    /// The people, in place of two owners and two members.
+    pub fn people(mut self, people: impl IntoIterator<Item = Person>) -> Self {
+        self.people = people.into_iter().collect();
+        self
     }
 
     /// Its id; assigned by the host if not set.

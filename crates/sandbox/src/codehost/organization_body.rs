@@ -40,7 +40,12 @@ pub(super) fn simple_account(o: &mut Object<'_>, url: &str, login: &str, id: u64
     ] {
         o.joined(key, &[&base, rest]);
     }
-    o.str("type", if organization { "Organization" } else { "User" });
+    let kind = match organization {
+        true => "Organization",
+        false if login.ends_with("[bot]") => "Bot",
+        false => "User",
+    };
+    o.str("type", kind);
     o.str("user_view_type", "public");
     o.bool("site_admin", false);
 }

@@ -27,6 +27,42 @@ pub(super) struct Part {
     pub(super) answer: fn(&Asked<'_>) -> Result<Reply, Reply>,
 }
 
+/// An endpoint below an organization.
+pub(super) struct OrganizationPart {
+    /// Its name, since secondary limits count per endpoint.
+    pub(super) name: &'static str,
+    /// Its path below the organization.
+    pub(super) path: &'static [&'static str],
+    /// The address of its documentation, which errors contain.
+    pub(super) documentation: &'static str,
+    /// `X-Accepted-GitHub-Permissions`.
+    pub(super) permissions: &'static str,
+    /// The answer, or the refusal.
+    pub(super) answer: fn(&AskedOfOrganization<'_>) -> Result<Reply, Reply>,
+}
+
+/// A request for an endpoint of an organization.
+pub(super) struct AskedOfOrganization<'a> {
+    pub(super) world: &'a World,
+    pub(super) organization: &'a Organization,
+    pub(super) who: &'a Who,
+    pub(super) call: &'a Call,
+}
+
+impl fmt::Debug for OrganizationPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for OrganizationPart {
+    fn eq(&self, other: &OrganizationPart) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for OrganizationPart {}
+
 /// A request for an endpoint of a repository that the caller may know of.
 pub(super) struct Asked<'a> {
     pub(super) world: &'a World,

@@ -34,4 +34,10 @@ pub enum Endpoint {
     CodeownersErrors,
     /// `…/vulnerability-alerts`.
     VulnerabilityAlerts,
+    /// `…/pulls`.
+    Pulls,
+    /// `…/pulls/{number}/reviews`.
+    Reviews,
+    /// `…/activity`.
+    Activity,
 }

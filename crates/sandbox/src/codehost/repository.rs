@@ -1,6 +1,6 @@
 //! A repository with everything that affects an answer.
 
-use super::{Endpoint, File, Permission, Protection, Ruleset};
+use super::{Change, Endpoint, File, Permission, Protection, Pushed, Ruleset};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,14 @@ pub enum Visibility {
     Private,
     /// Everyone in the enterprise; `private` is true nevertheless.
     Internal,
+}
+
+/// An open vulnerability alert.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenAlert {
+    pub(crate) number: u64,
+    pub(crate) severity: String,
+    pub(crate) days: i64,
 }
 
 /// A repository.
@@ -47,6 +55,9 @@ pub struct Repository {
     pub(crate) files: BTreeMap<String, File>,
     pub(crate) branch_files: BTreeMap<(String, String), File>,
     pub(crate) permission: Option<Permission>,
+    pub(crate) open_alerts: Vec<OpenAlert>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) pushes: Vec<Pushed>,
     pub(crate) size: u64,
     pub(crate) description: Option<String>,
     pub(crate) language: Option<String>,
@@ -84,10 +95,31 @@ impl Repository {
             files: BTreeMap::new(),
             branch_files: BTreeMap::new(),
             permission: None,
+            open_alerts: Vec::new(),
+            changes: Vec::new(),
+            pushes: Vec::new(),
             size: 736,
             description: None,
             language: None,
         }
+    }
+
+    /// Adds an alert that has been open for so many days; the host shows it if the alerts are enabled.
+    pub fn open_alert(mut self, number: u64, severity: &str, days: i64) -> Self {
+        self.open_alerts.push(OpenAlert { number, severity: severity.to_owned(), days });
+        self
+    }
+
+    /// Adds a pull request.
+    pub fn change(mut self, change: Change) -> Self {
+        self.changes.push(change);
+        self
+    }
+
+    /// Adds an entry of the activity beside the merges.
+    pub fn pushed(mut self, push: Pushed) -> Self {
+        self.pushes.push(push);
+        self
     }
 
     /// Its id; assigned by the host if not set.

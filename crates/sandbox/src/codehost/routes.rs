@@ -2,7 +2,7 @@
 
 use super::app::Whose;
 use super::part;
-use super::parts::PARTS;
+use super::parts::{ORGANIZATION_PARTS, PARTS};
 use percent_encoding::percent_decode_str;
 
 /// An endpoint.
@@ -13,7 +13,11 @@ pub(super) enum Route {
     RateLimit,
     Organization(OrganizationPath),
     OrganizationRepositories(OrganizationPath),
+    /// An endpoint below an organization with a file of its own.
+    OrganizationPart(OrganizationPath, &'static part::OrganizationPart),
     Repository(RepositoryPath, Part),
+    /// The search for issues and pull requests.
+    Search,
     /// An app's installation.
     Installation(Whose),
     Installations,
@@ -59,6 +63,7 @@ impl Route {
         match segments.as_slice() {
             [""] | [] => Self::Root,
             ["user"] => Self::User,
+            ["search", "issues"] => Self::Search,
             ["rate_limit"] => Self::RateLimit,
             ["orgs", login] if !login.is_empty() => {
                 Self::Organization(OrganizationPath::Login((*login).to_owned()))
@@ -81,6 +86,12 @@ impl Route {
             ["repositories", id, rest @ ..] => {
                 Self::Repository(RepositoryPath::Id((*id).to_owned()), part(rest))
             }
+            ["orgs", login, rest @ ..] => organization_part(rest).map_or(Self::Nothing, |part| {
+                Self::OrganizationPart(OrganizationPath::Login((*login).to_owned()), part)
+            }),
+            ["organizations", id, rest @ ..] => organization_part(rest).map_or(Self::Nothing, |part| {
+                Self::OrganizationPart(OrganizationPath::Id((*id).to_owned()), part)
+            }),
             _ => Self::Nothing,
         }
     }
@@ -90,9 +101,11 @@ impl Route {
         match self {
             Self::Root => "root",
             Self::User => "user",
+            Self::Search => "search",
             Self::RateLimit => "rate_limit",
             Self::Organization(_) => "organization",
             Self::OrganizationRepositories(_) => "repositories",
+            Self::OrganizationPart(_, part) => part.name,
             Self::Repository(_, part) => match part {
                 Part::Itself => "repository",
                 Part::Known(known, _) => known.name,
@@ -119,6 +132,7 @@ impl Route {
     pub(super) fn accepted_permissions(&self) -> &'static str {
         match self {
             Self::Organization(_)
+            | Self::Search
             | Self::User
             | Self::RateLimit
             | Self::Root
@@ -127,6 +141,7 @@ impl Route {
             | Self::AccessTokens(_)
             | Self::Nothing => "allows_permissionless_access=true",
             Self::OrganizationRepositories(_) => "metadata=read",
+            Self::OrganizationPart(_, part) => part.permissions,
             Self::Repository(_, part) => match part {
                 Part::Known(known, _) => known.permissions,
                 Part::Contents(_) | Part::ContentsSlash => "contents=read",
@@ -134,6 +149,10 @@ impl Route {
             },
         }
     }
+}
+
+fn organization_part(rest: &[&str]) -> Option<&'static part::OrganizationPart> {
+    ORGANIZATION_PARTS.iter().copied().find(|known| known.path == rest)
 }
 
 fn part(rest: &[&str]) -> Part {

@@ -36,6 +36,7 @@ pub struct CodeHost {
     pub(crate) port: u16,
     pub(crate) login_attempts: Option<u64>,
     pub(crate) old_server: bool,
+    pub(crate) incomplete_search: bool,
     pub(crate) refused_for: Duration,
     next_id: u64,
 }
@@ -68,6 +69,7 @@ impl CodeHost {
             port: 0,
             login_attempts: None,
             old_server: false,
+            incomplete_search: false,
             refused_for: Duration::from_millis(50),
             next_id: 210_000_000,
         }
@@ -190,6 +192,12 @@ impl CodeHost {
     /// clients.
     pub fn refused_for(mut self, pause: Duration) -> Self {
         self.refused_for = pause;
+        self
+    }
+
+    /// Searches end before they have found everything, and say so.
+    pub fn incomplete_search(mut self) -> Self {
+        self.incomplete_search = true;
         self
     }
 

@@ -1,6 +1,8 @@
 //! The cloud account of most tests, and one with many log groups.
 
-use crate::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, ReportRow, Role, Trail};
+use crate::cloud::{
+    Bucket, Cloud, Database, LogGroup, PasswordPolicy, Principal, ReportRow, Role, SecurityGroup, Trail,
+};
 
 /// The account.
 pub const DEMO_CLOUD_ACCOUNT: &str = "123456789012";
@@ -24,7 +26,17 @@ pub const DEMO_CLOUD_ROLE_ARN: &str = "arn:aws:iam::123456789012:role/evidence-r
 pub const DEMO_CLOUD_EXTERNAL_ID: &str = "acme-evidence-2026";
 
 /// The permissions for collecting.
-const READING: [&str; 11] = [
+const READING: [&str; 21] = [
+    "ec2:DescribeSecurityGroups",
+    "s3:GetAccountPublicAccessBlock",
+    "s3:ListAllMyBuckets",
+    "s3:GetBucketPublicAccessBlock",
+    "s3:GetBucketPolicyStatus",
+    "s3:GetBucketAcl",
+    "rds:DescribeDBInstances",
+    "rds:DescribeDBClusters",
+    "guardduty:ListDetectors",
+    "guardduty:GetDetector",
     "ec2:GetEbsEncryptionByDefault",
     "organizations:ListAccounts",
     "ec2:DescribeRegions",
@@ -73,6 +85,21 @@ pub fn demo_account() -> Cloud {
         )
         .password_policy(PasswordPolicy::new(12).max_age_days(365).reuse_prevention(5))
         .encrypts_disks("eu-west-1")
+        .security_group("eu-west-1", SecurityGroup::new("sg-0a11").open("tcp", (443, 443), &["0.0.0.0/0"]))
+        .security_group(
+            "eu-west-1",
+            SecurityGroup::new("sg-0b22").open("tcp", (22, 22), &["198.51.100.0/24"]),
+        )
+        .security_group(
+            "us-east-1",
+            SecurityGroup::new("sg-0c33").open("tcp", (22, 22), &["0.0.0.0/0", "::/0"]),
+        )
+        .bucket(Bucket::new("acme-audit-logs-123456789012", "eu-west-1"))
+        .bucket(Bucket::new("acme-website-assets", "us-east-1").block(None).policy(true))
+        .database("eu-west-1", Database::cluster("orders"))
+        .database("eu-west-1", Database::instance("orders-1").with("DBClusterIdentifier", "orders"))
+        .database("eu-west-1", Database::instance("reporting").with("BackupRetentionPeriod", "1"))
+        .detector("eu-west-1", "ENABLED")
         .reported(ReportRow::root(DEMO_CLOUD_ACCOUNT))
         .reported(
             ReportRow::user(DEMO_CLOUD_ACCOUNT, "erin")

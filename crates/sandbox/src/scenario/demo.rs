@@ -1,7 +1,7 @@
 //! The organization of the demo and most tests: fourteen repositories, each with a different situation.
 
 use crate::codehost::{
-    Actors, Body, CodeHost, Fault, FaultKind, File, Organization, Protection, Repository, Role, Token,
+    Actors, Body, Change, CodeHost, Fault, FaultKind, File, Organization, Protection, Repository, Role, Token,
 };
 
 /// An owner's classic token with `read:org`. The scenario lets it see private repositories, which on the real host
@@ -22,7 +22,13 @@ pub const DEMO_SECRET: &str = "ghp_9fK2mQx7Lp4Rt8Vw3Zs6Yb1Nc5Hd0Jg7Tu2E";
 pub(super) fn fine_grained() -> Token {
     Token::fine_grained(DEMO_FINE_GRAINED_TOKEN)
         .resource_owner("acme")
-        .permissions(["administration:read", "contents:read", "metadata:read"])
+        .permissions([
+            "administration:read",
+            "contents:read",
+            "members:read",
+            "metadata:read",
+            "pull_requests:read",
+        ])
         .expires("2027-03-31 22:00:00 UTC")
 }
 
@@ -78,6 +84,8 @@ pub fn demo_organization() -> CodeHost {
             repository("storefront")
                 .language("TypeScript")
                 .description("The shop")
+                .vulnerability_alerts(true)
+                .open_alert(3, "high", 20)
                 .protection("main", strong())
                 .file("CODEOWNERS", owners("# Everything\n*  @acme/web\n/checkout/  @acme/payments\n")),
         )
@@ -88,6 +96,7 @@ pub fn demo_organization() -> CodeHost {
                 .private(true)
                 .language("Rust")
                 .description("Moves money")
+                .change(Change::new(12, Some("mia-member"), 72).approved_by("mona"))
                 .protection(
                     "main",
                     strong()

@@ -1,6 +1,8 @@
 //! The workspace directory of most tests, and one with many people.
 
-use crate::workspace::{Activity, AdminRole, Assignment, Person, SCOPES, ServiceAccount, Workspace};
+use crate::workspace::{
+    Activity, AdminRole, Assignment, MORE_SCOPES, Person, SCOPES, ServiceAccount, Workspace,
+};
 
 /// The customer.
 pub const DEMO_WORKSPACE_CUSTOMER: &str = "C0acme42";
@@ -13,7 +15,10 @@ pub const DEMO_WORKSPACE_SERVICE_ACCOUNT: &str = "evidence@acme-audit.iam.gservi
 
 fn directory() -> Workspace {
     Workspace::new(DEMO_WORKSPACE_CUSTOMER, ["acme.example", "acme-labs.example"])
-        .service_account(ServiceAccount::new(DEMO_WORKSPACE_SERVICE_ACCOUNT).delegated(SCOPES))
+        .service_account(
+            ServiceAccount::new(DEMO_WORKSPACE_SERVICE_ACCOUNT)
+                .delegated(SCOPES.into_iter().chain(MORE_SCOPES)),
+        )
         .person(person("Olivia", "Owner").super_admin(true).unit("/IT"))
         .person(person("Max", "Member").unit("/Sales"))
 }

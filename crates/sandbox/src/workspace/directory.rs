@@ -133,6 +133,39 @@ pub(super) fn role_assignments(
     reduce(query, &[ITEMS, ROW], listing("admin#directory#roleAssignments", ("items", rows), next))
 }
 
+/// `members.list`: the direct members.
+pub(super) fn members(workspace: &Workspace, group: &str, query: &Query) -> Result<Value, Refusal> {
+    let Some(members) = workspace.groups.get(group) else {
+        return Err(Refusal::group_not_found());
+    };
+    let (rows, next) =
+        Page::of(query, format!("members {group}"), (200, 200), workspace.page_size)?.cut(members);
+    let row = |member: &String| {
+        let person = workspace.find_person(member);
+        let is_group = workspace.groups.contains_key(member) || member.starts_with("group-");
+        let status = match person {
+            Some(person) if person.suspended || person.archived => "SUSPENDED",
+            _ => "ACTIVE",
+        };
+        let mut body = serde_json::json!({
+            "kind": "admin#directory#member",
+            "etag": etag(member),
+            "id": person.map_or_else(|| member.clone(), Person::id),
+            "email": "planted-7f3c@acme.example",
+            "role": "MEMBER",
+            "type": if is_group { "GROUP" } else { "USER" },
+        });
+        if let Some(body) = body.as_object_mut().filter(|_| !is_group) {
+            body.insert("status".to_owned(), status.into());
+        }
+        body
+    };
+    let rows = rows.iter().map(row).collect();
+    const TOP: &[&str] = &["etag", "kind", "members", "nextPageToken"];
+    const ROW: &[&str] = &["delivery_settings", "email", "etag", "id", "kind", "role", "status", "type"];
+    reduce(query, &[TOP, ROW], listing("admin#directory#members", ("members", rows), next))
+}
+
 impl Workspace {
     pub(super) fn is_customer(&self, customer: &str) -> bool {
         customer == "my_customer" || customer == self.customer

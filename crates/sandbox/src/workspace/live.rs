@@ -31,6 +31,7 @@ enum Route {
     Users,
     Roles(String),
     Assignments(String),
+    Members(String),
     Activities(String, String),
     Nothing,
 }
@@ -46,6 +47,7 @@ impl Route {
             ["admin", "directory", "v1", "customer", customer, "roleassignments"] => {
                 Self::Assignments(decoded(customer))
             }
+            ["admin", "directory", "v1", "groups", group, "members"] => Self::Members(decoded(group)),
             ["admin", "reports", "v1", "activity", "users", user, "applications", application] => {
                 Self::Activities(decoded(user), decoded(application))
             }
@@ -60,6 +62,7 @@ impl Route {
             Self::Users => (0, "USERS_RETRIEVE"),
             Self::Roles(_) | Self::Assignments(_) => (1, "SUPER_ADMIN"),
             Self::Activities(..) => (2, "REPORTS_ACCESS"),
+            Self::Members(_) => (3, "GROUPS_RETRIEVE"),
             Self::Token | Self::Nothing => (usize::MAX, ""),
         }
     }
@@ -112,6 +115,7 @@ impl Live {
             Route::Users => directory::users(workspace, self.start, &query),
             Route::Roles(customer) => directory::roles(workspace, customer, &query),
             Route::Assignments(customer) => directory::role_assignments(workspace, customer, &query),
+            Route::Members(group) => directory::members(workspace, group, &query),
             Route::Activities(user, application) => {
                 reports::activities(workspace, self.start, call.now, (user, application), &query)
             }

@@ -28,7 +28,7 @@ pub use person::Person;
 pub use refusal::Limit;
 pub use role::{AdminRole, Assignment};
 pub(crate) use service_account::pem as signing_key;
-pub use service_account::{SCOPES, ServiceAccount};
+pub use service_account::{MORE_SCOPES, SCOPES, ServiceAccount};
 pub(crate) use shape::opaque;
 pub use state::Workspace;
 pub(crate) use token::verifying_key;

@@ -19,6 +19,7 @@ pub struct Person {
     pub(super) last_login: Option<u32>,
     pub(super) created: u32,
     pub(super) deleted: Option<u32>,
+    pub(super) guest: bool,
 }
 
 impl Person {
@@ -39,6 +40,7 @@ impl Person {
             last_login: Some(0),
             created: 800,
             deleted: None,
+            guest: false,
         }
     }
 
@@ -95,6 +97,12 @@ impl Person {
     /// the beginning of 1970.
     pub fn last_login_days_ago(mut self, days: Option<u32>) -> Self {
         self.last_login = days;
+        self
+    }
+
+    /// Whether they are a guest.
+    pub fn guest(mut self, guest: bool) -> Self {
+        self.guest = guest;
         self
     }
 

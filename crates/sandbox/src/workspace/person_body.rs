@@ -108,6 +108,7 @@ pub(super) fn body(workspace: &Workspace, person: &Person, start: Timestamp, ful
         "isMailboxSetup": true,
         "isEnrolledIn2Sv": person.enrolled,
         "isEnforcedIn2Sv": person.enforced,
+        "isGuestUser": person.guest,
         "includeInGlobalAddressList": true,
     });
     if let Some(members) = body.as_object_mut() {

@@ -96,6 +96,10 @@ impl Refusal {
         Self::new(404, "Domain not found.", "global", "notFound", None)
     }
 
+    pub(super) fn group_not_found() -> Self {
+        Self::new(404, "Resource Not Found: groupKey", "global", "notFound", None)
+    }
+
     pub(super) fn invalid_input() -> Self {
         Self::new(400, "Invalid Input", "global", "invalid", None)
     }

@@ -6,12 +6,15 @@ use base64::engine::general_purpose::STANDARD;
 use ring::rsa::KeyPair;
 use serde_json::json;
 
-/// The scopes required for reading.
+/// The scopes required for the rules of the first framework.
 pub const SCOPES: [&str; 3] = [
     "https://www.googleapis.com/auth/admin.directory.user.readonly",
     "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
     "https://www.googleapis.com/auth/admin.reports.audit.readonly",
 ];
+
+/// The further scopes that rules of the second framework need.
+pub const MORE_SCOPES: [&str; 1] = ["https://www.googleapis.com/auth/admin.directory.group.member.readonly"];
 
 const FIXTURE: &str = include_str!("../../fixtures/service_account_key.pem");
 

@@ -17,6 +17,8 @@ pub struct Workspace {
     pub(crate) people: Vec<Person>,
     pub(crate) roles: Vec<AdminRole>,
     pub(crate) assignments: Vec<Assignment>,
+    /// The groups by their ids, and their members: addresses of people, or ids of groups.
+    pub(crate) groups: std::collections::BTreeMap<String, Vec<String>>,
     pub(crate) activities: Vec<Activity>,
     pub(crate) service_accounts: Vec<ServiceAccount>,
     pub(crate) throttles: Vec<(Throttle, Limit)>,
@@ -39,6 +41,7 @@ impl Workspace {
             people: Vec::new(),
             roles: AdminRole::system(),
             assignments: Vec::new(),
+            groups: std::collections::BTreeMap::new(),
             activities: Vec::new(),
             service_accounts: Vec::new(),
             throttles: Vec::new(),
@@ -73,6 +76,16 @@ impl Workspace {
     /// and [`Person::admin_role`].
     pub fn assignment(mut self, assignment: Assignment) -> Self {
         self.assignments.push(assignment);
+        self
+    }
+
+    /// Adds a group with these members: addresses of people, ids of groups, or anyone from outside.
+    pub fn group<S: Into<String>>(
+        mut self,
+        id: impl Into<String>,
+        members: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.groups.insert(id.into(), members.into_iter().map(Into::into).collect());
         self
     }
 

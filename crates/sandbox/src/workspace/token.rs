@@ -3,7 +3,7 @@
 use super::refusal::Refusal;
 use super::service_account::{ServiceAccount, public_key};
 use super::shape::opaque;
-use super::{SCOPES, Workspace};
+use super::{MORE_SCOPES, SCOPES, Workspace};
 use crate::lock::lock;
 use crate::server::Call;
 use base64::Engine as _;
@@ -184,7 +184,7 @@ impl<'a> Assertion<'a> {
 
 /// Whether the scopes include one that suffices for a kind of call: for reading, or also for writing.
 pub(super) fn covers(scopes: &[String], place: usize) -> bool {
-    SCOPES.get(place).is_some_and(|reading| {
+    SCOPES.iter().chain(&MORE_SCOPES).nth(place).is_some_and(|reading| {
         scopes
             .iter()
             .any(|scope| scope == reading || Some(scope.as_str()) == reading.strip_suffix(".readonly"))

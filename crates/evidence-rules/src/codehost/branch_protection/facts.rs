@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::rule::{BRANCH_MISSING, BRANCH_UNPROTECTED};
 use crate::codehost::reason::EMPTY_REPOSITORY;
-use crate::codehost::record::{BranchProtection, BranchRule, BranchState, Ruleset, StatusCheck};
+use crate::codehost::record::{
+    BranchHistory, BranchProtection, BranchRule, BranchState, Ruleset, StatusCheck,
+};
 use crate::field::Field;
 use crate::inspection::{Facts, Shown};
 use crate::rule::Reason;
@@ -34,11 +36,39 @@ pub struct BranchFacts {
     pub rules: Rules,
     /// The rulesets whose bypass list was requested, by id.
     pub rulesets: BTreeMap<u64, Result<Ruleset, Unread>>,
+    /// What the classic rule says of force pushes, deletions and the last push, if a rule asks.
+    pub history: Option<BranchHistory>,
     /// The token's user.
     pub viewer: Viewer,
 }
 
 impl BranchFacts {
+    /// Whether the classic rule was shown, but not what it says of the branch's history: the rules over it have nothing to
+    /// judge.
+    pub(super) fn lacks_history(&self) -> bool {
+        matches!(self.classic, Classic::Shown(_)) && self.history.is_none()
+    }
+
+    /// What was not read and may hold a requirement, the classic rule first.
+    pub(super) fn unread(&self) -> Vec<&Unread> {
+        let classic = match &self.classic {
+            // The host's record of the branch says that there is none.
+            Classic::Unread(_) if self.has_classic_rule() == Some(false) => None,
+            Classic::Unread(unread) => Some(unread),
+            Classic::Shown(_) | Classic::Absent(_) | Classic::NoBranch(_) | Classic::Empty => None,
+        };
+        let rules = match &self.rules {
+            Rules::Unread(unread) => Some(unread),
+            Rules::Shown(_) | Rules::NotAsked => None,
+        };
+        classic.into_iter().chain(rules).collect()
+    }
+
+    /// Whether there is a classic rule, if only the record of the branch says so.
+    pub(super) fn has_classic_rule(&self) -> Option<bool> {
+        self.state.as_ref()?.has_classic_rule()
+    }
+
     /// What no artifact has a field for: status checks that only the newer list names, and the token's user.
     pub fn beside_artifacts(&self) -> Facts {
         let mut facts = Facts::new();
@@ -85,6 +115,7 @@ impl BranchFacts {
             state: None,
             rules: Rules::Shown(Vec::new()),
             rulesets: BTreeMap::new(),
+            history: None,
             viewer: Viewer::default(),
         }
     }

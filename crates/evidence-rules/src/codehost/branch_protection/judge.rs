@@ -1,23 +1,20 @@
 //! Judges the classic rule and all rulesets together: all apply at once, and the strictest requirement wins.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::facts::{BranchFacts, Classic, Rules, Unread};
+use super::layers::{Layer, Layers};
 use super::rule::{
-    ADMINS_NOT_ENFORCED, APPROVALS, BRANCH_MISSING, BRANCH_PROTECTION, BRANCH_UNPROTECTED,
-    DEFAULT_BRANCH_DIFFERS, PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED,
+    APPROVALS, BRANCH_MISSING, BRANCH_PROTECTION, BRANCH_UNPROTECTED, DEFAULT_BRANCH_DIFFERS,
+    PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED,
 };
-use super::system::{DEMANDS, Hold, System, allowances, list};
+use super::system::{DEMANDS, System, allowances, list};
 use crate::codehost::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
 use crate::codehost::record::{BranchProtection, BranchRule, BranchState};
 use crate::rule::setting::Settings;
-use crate::rule::{Judge, Reason, Status, Verdict, reason as shared};
+use crate::rule::{Judge, Status, Verdict, reason as shared};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
-
-/// The maximum number of rulesets read for one branch: what the host allows for a repository and its organization.
-const MAXIMUM_RULESETS: usize = 150;
 
 /// The judgement.
 pub static JUDGE: Judge<BranchFacts> =
@@ -25,30 +22,13 @@ pub static JUDGE: Judge<BranchFacts> =
 
 /// Passes if enough approving reviews and at least one status check are required, for administrators too.
 pub fn judge(facts: &BranchFacts, settings: &Settings) -> Verdict {
-    let branch = &facts.branch;
-    match (&facts.classic, &facts.other_default) {
-        // The repository is gone, or somewhere else: nothing can be said about any branch of it.
-        (Classic::Unread(Unread { reason, detail, .. }), _) if **reason == shared::NOT_FOUND => {
-            return Verdict::unknown(reason, detail);
-        }
-        (Classic::Empty, _) => {
-            return Verdict::not_applicable(&EMPTY_REPOSITORY, "the repository is empty");
-        }
-        (_, Some(default)) => {
-            let text = format!("{branch} was read, but the default branch is {default}");
-            return Verdict::unknown(&DEFAULT_BRANCH_DIFFERS, text);
-        }
-        (Classic::NoBranch(said), None) => {
-            return Verdict::fail(&BRANCH_MISSING, said);
-        }
-        (Classic::Shown(_) | Classic::Absent(_) | Classic::Unread(_), None) => {}
+    if let Some(verdict) = without_branch(facts) {
+        return verdict;
     }
-    if let (Some(classic), Some(rules)) = (facts.without_plan(), facts.rules.without_plan()) {
+    let branch = &facts.branch;
+    if let Some(text) = facts.no_plan() {
         // Without the feature nothing can protect the branch.
-        return Verdict::fail(
-            &BRANCH_UNPROTECTED,
-            format!("{}; {}", classic.detail.trim_end_matches('.'), rules.detail),
-        );
+        return Verdict::fail(&BRANCH_UNPROTECTED, text);
     }
     let systems = Systems::of(facts);
     if let (Some(false), true) = (facts.has_classic_rule(), systems.all.is_empty()) {
@@ -65,37 +45,31 @@ pub fn judge(facts: &BranchFacts, settings: &Settings) -> Verdict {
         };
         return Verdict::fail(&BRANCH_UNPROTECTED, format!("{said}{rulesets}"));
     }
-    let criteria = systems.criteria(settings);
     let actual = systems.words(facts);
-    let fails = criteria.iter().find(|criterion| criterion.demanded == Some(false));
-    if let Some(criterion) = fails {
-        return Verdict::fail(criterion.reason, actual);
-    }
-    if criteria.iter().any(|criterion| matches!(criterion.held, Held::No)) {
-        return Verdict::fail(&ADMINS_NOT_ENFORCED, actual);
-    }
-    if let Some(reason) = undecided(&criteria, unread) {
-        return Verdict::unknown(reason, actual);
+    let missing = [&REVIEWS_NOT_REQUIRED, &STATUS_CHECKS_NOT_CONFIGURED];
+    if let Some(verdict) = systems.layers(settings).verdict(missing, &actual) {
+        return verdict;
     }
     let reviews = systems.all.iter().filter_map(|system| system.reviews).max().unwrap_or(0);
     let hint = systems.allowances.as_ref().map(|_| &PULL_REQUEST_BYPASS_ALLOWED);
     Verdict { improvable: reviews < settings.recommended(&APPROVALS), hint, ..Verdict::pass(actual) }
 }
 
-/// Whether rulesets can change the verdict: not if the classic rule passes, nor if nothing more can be read.
-pub fn wants_rules(facts: &BranchFacts, settings: &Settings) -> bool {
-    if facts.other_default.is_some() {
-        return false;
-    }
-    match &facts.classic {
-        Classic::Empty | Classic::NoBranch(_) => false,
-        Classic::Absent(_) => true,
-        Classic::Shown(protection) => !passes_alone(protection, settings),
-        // A token without access to the classic rule may have access to rulesets, and a plan that lacks one may have
-        // the other. A failure or another owner's repository ends the observation.
-        Classic::Unread(Unread { reason, refused, .. }) => {
-            *refused && [&shared::PERMISSION_DENIED, &PLAN_LIMIT].contains(reason)
+/// The verdict of every rule about a branch that cannot be judged, or that does not exist.
+pub(super) fn without_branch(facts: &BranchFacts) -> Option<Verdict> {
+    let branch = &facts.branch;
+    match (&facts.classic, &facts.other_default) {
+        // The repository is gone, or somewhere else: nothing can be said about any branch of it.
+        (Classic::Unread(Unread { reason, detail, .. }), _) if **reason == shared::NOT_FOUND => {
+            Some(Verdict::unknown(reason, detail))
         }
+        (Classic::Empty, _) => Some(Verdict::not_applicable(&EMPTY_REPOSITORY, "the repository is empty")),
+        (_, Some(default)) => {
+            let text = format!("{branch} was read, but the default branch is {default}");
+            Some(Verdict::unknown(&DEFAULT_BRANCH_DIFFERS, text))
+        }
+        (Classic::NoBranch(said), None) => Some(Verdict::fail(&BRANCH_MISSING, said)),
+        (Classic::Shown(_) | Classic::Absent(_) | Classic::Unread(_), None) => None,
     }
 }
 
@@ -115,26 +89,8 @@ pub fn passes_alone(protection: &BranchProtection, settings: &Settings) -> bool 
 }
 
 /// The ruleset whose bypass list can still change the verdict: of several, the one that affects most criteria.
-pub fn next_ruleset(facts: &BranchFacts, settings: &Settings) -> Option<u64> {
-    if facts.other_default.is_some() || facts.rulesets.len() >= MAXIMUM_RULESETS {
-        return None;
-    }
-    let systems = Systems::of(facts);
-    let criteria = systems.criteria(settings);
-    let settled = |criterion: &Criterion| {
-        criterion.demanded != Some(true) || matches!(criterion.held, Held::No | Held::NoneRead)
-    };
-    if criteria.iter().any(settled) {
-        return None;
-    }
-    let decides = |system: &System| {
-        let open = criteria.iter().filter(|criterion| matches!(criterion.held, Held::Unknown(_)));
-        open.filter(|criterion| criterion.demand.of(system) == Some(true)).count()
-    };
-    let asked = |id: &u64| facts.rulesets.contains_key(id);
-    let candidates = systems.all.iter().filter_map(|system| Some((system.ruleset?, decides(system))));
-    let candidates = candidates.filter(|(id, decides)| *decides > 0 && !asked(id));
-    candidates.max_by_key(|(id, decides)| (*decides, Reverse(*id))).map(|(id, _)| id)
+pub(super) fn next_ruleset(facts: &BranchFacts, settings: &Settings) -> Option<u64> {
+    Systems::of(facts).layers(settings).next_ruleset(facts)
 }
 
 /// Everything that protects the branch, as far as it was read.
@@ -143,43 +99,6 @@ struct Systems<'a> {
     /// What was not read, the classic rule first. It may add a missing requirement, or apply it to administrators.
     unread: Vec<&'a Unread>,
     allowances: Option<String>,
-}
-
-/// One of the two requirements.
-struct Criterion {
-    reason: &'static Reason,
-    demand: Demand,
-    /// `None`: something that was not read may require it.
-    demanded: Option<bool>,
-    held: Held,
-}
-
-/// What one of the two requirements asks of a system.
-#[derive(Clone, Copy)]
-enum Demand {
-    /// This many approving reviews.
-    Reviews(u64),
-    Check,
-}
-
-impl Demand {
-    /// Whether the system asks for it; `None` if not reported.
-    fn of(self, system: &System) -> Option<bool> {
-        match self {
-            Demand::Reviews(approvals) => system.demands_reviews(approvals),
-            Demand::Check => system.demands_check(),
-        }
-    }
-}
-
-/// Whether a requirement applies to administrators.
-enum Held {
-    Yes,
-    No,
-    /// A system with the requirement may apply it to them.
-    Unknown(&'static Reason),
-    /// No system that was read applies it to them, but one that was not read may.
-    NoneRead,
 }
 
 impl BranchFacts {
@@ -191,9 +110,10 @@ impl BranchFacts {
         }
     }
 
-    /// Whether there is a classic rule, if only the record of the branch says so.
-    fn has_classic_rule(&self) -> Option<bool> {
-        self.state.as_ref()?.has_classic_rule()
+    /// The host's words, if the plan includes neither a classic rule nor rulesets.
+    pub(super) fn no_plan(&self) -> Option<String> {
+        let (classic, rules) = (self.without_plan()?, self.rules.without_plan()?);
+        Some(format!("{}; {}", classic.detail.trim_end_matches('.'), rules.detail))
     }
 }
 
@@ -232,34 +152,16 @@ impl<'a> Systems<'a> {
         Systems { all, unread, allowances: allowed }
     }
 
-    fn criteria(&self, settings: &Settings) -> [Criterion; 2] {
-        [
-            self.criterion(&REVIEWS_NOT_REQUIRED, Demand::Reviews(settings.get(&APPROVALS))),
-            self.criterion(&STATUS_CHECKS_NOT_CONFIGURED, Demand::Check),
-        ]
-    }
-
-    fn criterion(&self, reason: &'static Reason, demand: Demand) -> Criterion {
-        let said: Vec<Option<bool>> = self.all.iter().map(|system| demand.of(system)).collect();
-        let demanded = if said.contains(&Some(true)) {
-            Some(true)
-        } else if said.contains(&None) || !self.unread.is_empty() {
-            None
-        } else {
-            Some(false)
+    /// What the systems require, which is a number of approving reviews and a status check.
+    fn layers(&self, settings: &Settings) -> Layers<'a, 2> {
+        let approvals = settings.get(&APPROVALS);
+        let layer = |system: &System| Layer {
+            ruleset: system.ruleset,
+            demands: [system.demands_reviews(approvals), system.demands_check()]
+                .map(|demanded| demanded.ok_or(&shared::NO_EVIDENCE)),
+            hold: system.hold.clone(),
         };
-        let mut held = if self.unread.is_empty() { Held::No } else { Held::NoneRead };
-        for system in &self.all {
-            match (demand.of(system), &system.hold, &held) {
-                (Some(false), ..) | (_, _, Held::Yes) | (_, Hold::Bypassed(_), _) => {}
-                (Some(true), Hold::Held(_), _) => held = Held::Yes,
-                (Some(true), Hold::Unknown(reason, _), _) => held = Held::Unknown(reason),
-                // It may have the requirement, and then apply it to administrators.
-                (None, Hold::Held(_) | Hold::Unknown(..), Held::Unknown(_)) => {}
-                (None, Hold::Held(_) | Hold::Unknown(..), _) => held = Held::Unknown(&shared::NO_EVIDENCE),
-            }
-        }
-        Criterion { reason, demand, demanded, held }
+        Layers { all: self.all.iter().map(layer).collect(), unread: self.unread.clone() }
     }
 
     /// The findings as text.
@@ -329,20 +231,6 @@ impl<'a> Systems<'a> {
         parts.extend(holds.filter(|words| !words.is_empty()));
         parts.join(", ")
     }
-}
-
-/// Why the verdict is open, if it is.
-fn undecided(criteria: &[Criterion], unread: Option<&&Unread>) -> Option<&'static Reason> {
-    let missing = unread.map_or(&shared::NO_EVIDENCE, |unread| unread.reason);
-    if criteria.iter().any(|criterion| criterion.demanded.is_none()) {
-        return Some(missing);
-    }
-    let open = criteria.iter().find_map(|criterion| match criterion.held {
-        Held::Unknown(reason) => Some(reason),
-        Held::Yes | Held::No | Held::NoneRead => None,
-    });
-    let nothing = criteria.iter().any(|criterion| matches!(criterion.held, Held::NoneRead));
-    if nothing { Some(missing) } else { open }
 }
 
 /// The judged part of a rule, without the parameters of other rule types.

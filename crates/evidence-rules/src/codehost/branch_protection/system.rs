@@ -93,14 +93,6 @@ impl System {
             let newer = section.checks.value().into_iter().flatten();
             checks.add(newer.map(|check| check.context.as_str()));
         }
-        let enabled = protection.enforce_admins.value().and_then(|section| section.enabled.value());
-        let hold = match enabled {
-            Some(true) => Hold::Held("enforced for administrators".to_string()),
-            Some(false) => Hold::Bypassed("not enforced for administrators".to_string()),
-            None => {
-                Hold::Unknown(&shared::NO_EVIDENCE, "enforcement for administrators not reported".to_string())
-            }
-        };
         System {
             ruleset: None,
             reviews,
@@ -108,7 +100,7 @@ impl System {
             code_owners,
             narrow: Vec::new(),
             checks,
-            hold,
+            hold: classic_hold(protection),
         }
     }
 
@@ -128,12 +120,7 @@ impl System {
                 code_owners: false,
                 narrow: Vec::new(),
                 checks: Checks::default(),
-                hold: hold(
-                    id,
-                    id.and_then(|id| facts.rulesets.get(&id)),
-                    is_of_enterprise(rule),
-                    facts.viewer,
-                ),
+                hold: ruleset_hold(rule, facts),
             });
             system.add(kind, rule);
         }
@@ -208,6 +195,23 @@ pub(super) const WORKFLOWS: &str = "workflows";
 
 /// The judged types of rules.
 pub(super) const DEMANDS: &[&str] = &[PULL_REQUEST, STATUS_CHECKS, WORKFLOWS];
+
+/// Whether a classic rule applies to administrators.
+pub(super) fn classic_hold(protection: &BranchProtection) -> Hold {
+    match protection.enforce_admins.value().and_then(|section| section.enabled.value()) {
+        Some(true) => Hold::Held("enforced for administrators".to_string()),
+        Some(false) => Hold::Bypassed("not enforced for administrators".to_string()),
+        None => {
+            Hold::Unknown(&shared::NO_EVIDENCE, "enforcement for administrators not reported".to_string())
+        }
+    }
+}
+
+/// Whether the ruleset of a rule applies to administrators, as far as its bypass list was read.
+pub(super) fn ruleset_hold(rule: &BranchRule, facts: &BranchFacts) -> Hold {
+    let id = rule.ruleset_id.value().copied();
+    hold(id, id.and_then(|id| facts.rulesets.get(&id)), is_of_enterprise(rule), facts.viewer)
+}
 
 /// Whether a ruleset applies to administrators. A hidden bypass list never counts as empty.
 fn hold(

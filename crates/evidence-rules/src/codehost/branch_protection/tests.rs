@@ -15,11 +15,11 @@ fn judge(facts: &BranchFacts) -> Verdict {
 }
 
 fn wants_rules(facts: &BranchFacts) -> bool {
-    super::wants_rules(facts, &Settings::default())
+    super::wants_rules(facts, &Settings::default(), |rule| *rule == BRANCH_PROTECTION)
 }
 
 fn next_ruleset(facts: &BranchFacts) -> Option<u64> {
-    super::next_ruleset(facts, &Settings::default())
+    super::next_ruleset(facts, &Settings::default(), |rule| *rule == BRANCH_PROTECTION)
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {

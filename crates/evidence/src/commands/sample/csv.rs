@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use evidence_bundle::document::Member;
 use evidence_bundle::read::VerifiedBundle;
 use evidence_view::csv::{BYTE_ORDER_MARK, Row, Table, checksum};
-use evidence_view::{Drawn, Sample, SampledCheck};
+use evidence_view::{Drawn, ListEntry, Sample, SampledCheck};
 
 use super::rows::{Rows, filters};
 use crate::cli::SampleArgs;
@@ -96,6 +96,74 @@ impl Row<13> for Line<'_, Member> {
     }
 }
 
+impl Row<16> for Line<'_, ListEntry> {
+    const COLUMNS: [&'static str; 16] = [
+        "item",
+        "sha256",
+        "source",
+        "identity",
+        "repository",
+        "number",
+        "login",
+        "role",
+        "approved_by",
+        "merged_at",
+        "commit",
+        "seed",
+        "count",
+        "of",
+        "filters",
+        "bundle_id",
+    ];
+
+    fn cells(&self) -> [Cow<'_, str>; 16] {
+        let Line(item, Drawn { sha256, row, identity }, origin) = self;
+        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(Cow::from);
+        let text = |text: &'_ Option<String>| Cow::from(text.clone().unwrap_or_default());
+        let [source, repository, number, login, role, approved, merged, commit]: [Cow<'_, str>; 8] = match row
+        {
+            ListEntry::Change(change) => [
+                change.source.as_str().into(),
+                change.repository.as_str().into(),
+                change.number.to_string().into(),
+                text(&change.author),
+                "".into(),
+                change.approved_by.join(" ").into(),
+                change.merged_at.as_str().into(),
+                text(&change.commit),
+            ],
+            ListEntry::Person(person) => [
+                person.source.as_str().into(),
+                "".into(),
+                "".into(),
+                person.login.as_str().into(),
+                person.role.into(),
+                "".into(),
+                "".into(),
+                "".into(),
+            ],
+        };
+        [
+            item.to_string().into(),
+            checksum(sha256).into(),
+            source,
+            identity.as_str().into(),
+            repository,
+            number,
+            login,
+            role,
+            approved,
+            merged,
+            commit,
+            seed,
+            count,
+            of,
+            filters,
+            bundle_id,
+        ]
+    }
+}
+
 pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
     let (seed, count, of) = (args.seed.clone(), args.count.to_string(), rows.of().to_string());
     let filters = Some(filters(args)).filter(|filters| !filters.is_empty());
@@ -104,6 +172,7 @@ pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> 
     match rows {
         Rows::Checks(sample) => put(sample, &origin),
         Rows::Population(sample) => put(sample, &origin),
+        Rows::List(sample) => put(sample, &origin),
     }
 }
 

@@ -6,11 +6,12 @@ use std::io;
 use evidence_bundle::Status;
 use evidence_bundle::document::Rows as List;
 use evidence_bundle::read::VerifiedBundle;
+use evidence_view::ListEntry;
 use serde::Serialize;
 
 use super::super::print::json;
 use super::rows::{Rows, created, filters};
-use crate::cli::{SampleArgs, SampleFrom};
+use crate::cli::SampleArgs;
 
 /// The output. A field is never renamed.
 #[derive(Serialize)]
@@ -59,6 +60,60 @@ struct MemberItem<'a> {
     reason: Option<&'a str>,
 }
 
+#[derive(Serialize)]
+struct ListItem<'a> {
+    sha256: &'a str,
+    identity: &'a str,
+    #[serde(flatten)]
+    entry: Entry<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Change {
+        source: &'a str,
+        repository: &'a str,
+        number: u64,
+        branch: &'a str,
+        author: Option<&'a str>,
+        approved_by: &'a [String],
+        merged_by: Option<&'a str>,
+        merged_at: &'a str,
+        commit: Option<&'a str>,
+    },
+    Person {
+        source: &'a str,
+        id: u64,
+        login: &'a str,
+        role: &'a str,
+        two_factor: Option<bool>,
+    },
+}
+
+fn entry(entry: &ListEntry) -> Entry<'_> {
+    match entry {
+        ListEntry::Change(change) => Entry::Change {
+            source: &change.source,
+            repository: &change.repository,
+            number: change.number,
+            branch: &change.branch,
+            author: change.author.as_deref(),
+            approved_by: &change.approved_by,
+            merged_by: change.merged_by.as_deref(),
+            merged_at: &change.merged_at,
+            commit: change.commit.as_deref(),
+        },
+        ListEntry::Person(person) => Entry::Person {
+            source: &person.source,
+            id: person.id,
+            login: &person.login,
+            role: person.role,
+            two_factor: person.two_factor,
+        },
+    }
+}
+
 pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
     match rows {
         Rows::Checks(sample) => {
@@ -88,6 +143,14 @@ pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> 
             });
             write(&report(args, bundle, rows.of(), List::new(items)))
         }
+        Rows::List(sample) => {
+            let items = sample.drawn.iter().map(|item| ListItem {
+                sha256: &item.sha256,
+                identity: &item.identity,
+                entry: entry(&item.row),
+            });
+            write(&report(args, bundle, rows.of(), List::new(items)))
+        }
     }
 }
 
@@ -106,10 +169,7 @@ fn report<'a, I: Serialize>(
         organization: &bundle.organization,
         framework: &bundle.framework,
         complete: bundle.complete,
-        from: match args.from {
-            SampleFrom::Checks => "checks",
-            SampleFrom::Population | SampleFrom::Days => "population",
-        },
+        from: super::name(args.from),
         seed: &args.seed,
         filters: filters(args),
         order: "sha256(seed:identity), smallest first",

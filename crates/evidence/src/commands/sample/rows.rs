@@ -2,7 +2,7 @@
 
 use evidence_bundle::document::Member;
 use evidence_bundle::read::VerifiedBundle;
-use evidence_view::{Sample, SampledCheck};
+use evidence_view::{ListEntry, Sample, SampledCheck};
 
 use crate::cli::{CheckFilterArgs, SampleArgs};
 
@@ -10,6 +10,7 @@ use crate::cli::{CheckFilterArgs, SampleArgs};
 pub(super) enum Rows {
     Checks(Sample<SampledCheck>),
     Population(Sample<Member>),
+    List(Sample<ListEntry>),
 }
 
 impl Rows {
@@ -18,6 +19,7 @@ impl Rows {
         match self {
             Rows::Checks(sample) => sample.rows,
             Rows::Population(sample) => sample.rows,
+            Rows::List(sample) => sample.rows,
         }
     }
 }

@@ -4,11 +4,11 @@ use std::io;
 
 use evidence_bundle::read::VerifiedBundle;
 use evidence_os::shell::posix_word;
-use evidence_view::{Drawn, words};
+use evidence_view::{Drawn, ListEntry, words};
 
 use super::super::print::{head, printed};
 use super::rows::{Rows, filters};
-use crate::cli::SampleArgs;
+use crate::cli::{SampleArgs, SampleFrom};
 use crate::report::style::{BOLD, DIM, of_status};
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
@@ -26,10 +26,13 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> Safe {
     let (one, many) = match rows {
         Rows::Checks(_) => ("check", "checks"),
         Rows::Population(_) => ("member of the population", "members of the population"),
+        Rows::List(_) if args.from == SampleFrom::People => ("person", "people"),
+        Rows::List(_) => ("merged change", "merged changes"),
     };
     let drawn = match rows {
         Rows::Checks(sample) => sample.drawn.len(),
         Rows::Population(sample) => sample.drawn.len(),
+        Rows::List(sample) => sample.drawn.len(),
     };
     let of = counted(rows.of(), one, many);
     let fewer = if rows.of() < u64::from(args.count) {
@@ -80,6 +83,12 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> Safe {
                 first = first.or(Some(item.identity.as_str()));
             }
         }
+        Rows::List(sample) => {
+            for (index, item) in sample.drawn.iter().enumerate() {
+                text.push(&entry(index, &listed(&item.row), item));
+                first = first.or(Some(item.identity.as_str()));
+            }
+        }
     }
     match first {
         Some(identity) => text.push(&safe!(
@@ -91,6 +100,35 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> Safe {
         None => text.push(&"Nothing matches the filters.\n".into()),
     }
     text
+}
+
+/// An entry of a list.
+fn listed(entry: &ListEntry) -> Safe {
+    match entry {
+        ListEntry::Change(change) => {
+            let known = |login: &Option<String>| Safe::of(login.as_deref().unwrap_or("a deleted account"));
+            let approved = match change.approved_by.as_slice() {
+                [] => "no approval".into(),
+                names => safe!("approved by {}", Safe::of(&names.join(", "))),
+            };
+            let (repository, author) = (Safe::of(&change.repository), known(&change.author));
+            safe!(
+                "{BOLD}{repository}#{}{BOLD:#}  merged {} by {author}  {approved}",
+                change.number,
+                Safe::of(&change.merged_at);
+                BOLD, repository, author, approved
+            )
+        }
+        ListEntry::Person(person) => {
+            let factor = match person.two_factor {
+                Some(true) => "second factor",
+                Some(false) => "no second factor",
+                None => "second factor not visible",
+            };
+            let (login, role) = (Safe::of(&person.login), Safe::of(&person.role.replace('_', " ")));
+            safe!("{BOLD}{login}{BOLD:#}  {role}  {factor}"; BOLD, login, role, factor)
+        }
+    }
 }
 
 fn entry<T>(index: usize, what: &Safe, Drawn { sha256, identity, .. }: &Drawn<T>) -> Safe {

@@ -102,7 +102,7 @@ pub(super) async fn list(hosts: &Hosts, home: &Region) -> OrganizationAccounts {
     let (active, problem) = match active {
         Ok(active) => (Some(active), None),
         Err(Unread::Failed(failed)) => (None, Some(failed.message)),
-        Err(Unread::Denied { detail, .. }) => (None, Some(detail)),
+        Err(Unread::Denied { detail, .. } | Unread::Nothing { detail, .. }) => (None, Some(detail)),
     };
     OrganizationAccounts { active, problem, requests }
 }

@@ -118,7 +118,8 @@ impl Source for CloudConfig {
                 .chain(of_accounts())
                 .filter_map(move |region| ServiceEndpoint::new(service, region, endpoint_url.as_ref()))
         };
-        let endpoints = Service::ALL.into_iter().flat_map(at);
+        let asked = Service::ALL.into_iter().filter(|service| self.may_ask(*service));
+        let endpoints = asked.flat_map(at);
         let origin = |endpoint: ServiceEndpoint| Origin {
             sender: NAME.id(),
             url: endpoint.url,

@@ -33,6 +33,15 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
         Some(format!("{console}/cloudtrailv2/home{query}#/trails"))
     } else if artifact::DISK_ENCRYPTION.serves(place.rule) {
         Some(format!("{console}/ec2/home{query}#Settings:tab=dataProtectionAndSecurity"))
+    } else if artifact::OPEN_PORTS.serves(place.rule) {
+        Some(format!("{console}/ec2/home{query}#SecurityGroups:"))
+    } else if artifact::PUBLIC_ACCESS.serves(place.rule) {
+        // The block belongs to the account: its page has no region.
+        Some(format!("{console}/s3/settings"))
+    } else if artifact::DATABASES.serves(place.rule) {
+        Some(format!("{console}/rds/home{query}#databases:"))
+    } else if artifact::DETECTORS.serves(place.rule) {
+        Some(format!("{console}/guardduty/home{query}#/settings"))
     } else if artifact::LOG_GROUPS.serves(place.rule) {
         Some(format!("{console}/cloudwatch/home{query}#logsV2:log-groups"))
     } else {
@@ -125,6 +134,30 @@ mod tests {
                 "trail-integrity",
                 "123456789012",
                 Some(&*format!("{trails}?region=us-east-1#/trails")),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "storage-not-public",
+                "123456789012",
+                Some("https://console.aws.amazon.com/s3/settings"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "database-backup",
+                "123456789012",
+                Some("https://console.aws.amazon.com/rds/home?region=us-east-1#databases:"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "admin-ports-closed",
+                "123456789012",
+                Some("https://console.aws.amazon.com/ec2/home?region=us-east-1#SecurityGroups:"),
+            ),
+            (
+                "https://sts.us-east-1.amazonaws.com",
+                "threat-detection",
+                "123456789012",
+                Some("https://console.aws.amazon.com/guardduty/home?region=us-east-1#/settings"),
             ),
             ("https://sts.us-east-1.amazonaws.com", "made-up", "123456789012", None),
         ] {

@@ -23,6 +23,7 @@ use self::sign_in::{APP_ID, APP_KEY_ENV, APP_KEY_PATH, CLIENT_ID, INSTALLATION_I
 pub use self::sign_in::{AppKey, AppSettings, Issuer, SignIn};
 use super::names;
 use crate::config::controls::{self, Applied, controls_of, served_by};
+use crate::config::period::Period;
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Source;
@@ -82,6 +83,10 @@ pub struct CodeHostConfig {
     pub revalidate: bool,
     /// `codeowners_errors`: read which owners are unknown to the host.
     pub codeowners_errors: bool,
+    /// `exempt_pushers`: the accounts that may push to the branch.
+    pub exempt_pushers: Vec<String>,
+    /// The period for rules about events.
+    pub period: Period,
     /// `accept_unconfirmed`: a bundle is complete although the host does not report how many repositories there are.
     pub accept_unconfirmed: bool,
 }
@@ -177,6 +182,10 @@ keys! {
          calls unknown.")
         rule "one more request for each repository whose file has a default rule", example "true",
         also &["check_owners", "verify_owners"];
+    EXEMPT_PUSHERS = default("exempt_pushers", DefaultValue::Empty("[]"),
+        Shape::List { of: Format::Custom(&names::LOGIN), may_be_empty: true },
+        "The accounts that may push to the branch past pull requests, such as a program that releases, for `no-direct-push`.")
+        rule "each once; case does not count; the bundle records them", example "[release-bot]", also &["exempt"];
     ACCEPT_UNCONFIRMED = boolean("accept_unconfirmed", false,
         "Accept that the host does not report how many repositories the organization has: a bundle can then \
          be complete although nothing confirms the list.")
@@ -210,6 +219,7 @@ static SECTION: Section = Section::new(
         &CA_FILE,
         &REVALIDATE,
         &CODEOWNERS_ERRORS,
+        &EXEMPT_PUSHERS,
         &ACCEPT_UNCONFIRMED,
     ],
 );
@@ -259,6 +269,7 @@ pub(super) fn decode(
     let ca_file = decoder.path(fields, &CA_FILE);
     let revalidate = decoder.boolean(fields, &REVALIDATE);
     let codeowners_errors = decoder.boolean(fields, &CODEOWNERS_ERRORS);
+    let exempt_pushers = decoder.list(fields, &EXEMPT_PUSHERS);
     let accept_unconfirmed = decoder.boolean(fields, &ACCEPT_UNCONFIRMED);
     let (address, api_url_key) = api_url?;
     Some(Arc::new(CodeHostConfig {
@@ -279,6 +290,8 @@ pub(super) fn decode(
         ca_file,
         revalidate: revalidate?,
         codeowners_errors: codeowners_errors?,
+        exempt_pushers: exempt_pushers?.into_iter().map(|login| login.value).collect(),
+        period: applied.period,
         accept_unconfirmed: accept_unconfirmed?,
     }))
 }

@@ -38,10 +38,20 @@ pub use self::host::answer;
 
 use self::config::{AppKey, AppSettings, CodeHostConfig, Repositories, SignIn};
 pub use self::host::app::permissions::{PERMISSIONS, Permission};
+
+/// The permissions that the rules of a framework need.
+pub fn permissions_of(framework: &'static Framework) -> impl Iterator<Item = &'static Permission> {
+    let names = needed(topics::of_framework(framework).map(|topic| topic.name));
+    PERMISSIONS.iter().filter(move |permission| names.contains(permission.name))
+}
+use self::host::app::permissions::needed;
 use self::names::{MEMBER, NAME};
 use super::{ConnectError, RunContext, Scope, Session, Source, SourceKind};
 use crate::env::Env;
 use crate::origin::Origin;
+use evidence_rules::codehost::NO_DIRECT_PUSH;
+use evidence_rules::codehost::artifact::CHANGES;
+use evidence_rules::framework::Framework;
 use evidence_rules::rule::Rule;
 
 /// The static description of this source.
@@ -73,7 +83,7 @@ impl Source for CodeHostConfig {
             Repositories::All => Value::from("*"),
             Repositories::Listed(names) => named(names),
         };
-        vec![
+        let mut settings = vec![
             ("org", self.org.as_str().into()),
             ("api_url", self.api_url.as_str().into()),
             ("repos", repos),
@@ -82,7 +92,16 @@ impl Source for CodeHostConfig {
             ("branch", self.branch.setting()),
             ("codeowners_errors", self.codeowners_errors.into()),
             ("accept_unconfirmed", self.accept_unconfirmed.into()),
-        ]
+        ];
+        // Only for the rules about events.
+        if self.collects(&CHANGES) {
+            settings.push(("period", self.period.setting()));
+        }
+        if self.wants(&NO_DIRECT_PUSH) {
+            let names = self.exempt_pushers.iter().map(String::as_str);
+            settings.push(("exempt_pushers", names.collect()));
+        }
+        settings
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {

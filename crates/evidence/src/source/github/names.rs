@@ -50,6 +50,25 @@ pub(super) static ORGANIZATION: CustomFormat = CustomFormat {
     max_length: Some(MAX_NAME),
 };
 
+/// The login of an account, or `name[bot]` for an app.
+pub(super) static LOGIN: CustomFormat = CustomFormat {
+    noun: "a login",
+    shown: "text",
+    hint: None,
+    ignores_case: true,
+    check: |text| {
+        let name = text.strip_suffix("[bot]").unwrap_or(text);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if !name.is_empty() && name.bytes().all(plain) {
+            return Ok(());
+        }
+        Err(Complaint::new(format!("{} is not a login", quote(text)))
+            .help("write a login, or `name[bot]` for an app"))
+    },
+    pattern: r"^[A-Za-z0-9._-]+(\[bot\])?$",
+    max_length: Some(MAX_NAME),
+};
+
 /// `org/repo`
 pub(super) static REPOSITORY: CustomFormat = CustomFormat {
     noun: "`org/repo`",

@@ -4,9 +4,10 @@ use evidence_os::shell;
 use url::Url;
 
 use crate::source::place::{Place, Remedy, segment};
+use evidence_rules::codehost::artifact::{PEOPLE, PROTECTION, SECURITY};
 use evidence_rules::codehost::{
-    BRANCH_PROTECTION, DEFAULT_PERMISSION, PUSH_PROTECTION, SECRET_SCANNING, TWO_FACTOR_REQUIRED,
-    VULNERABILITY_ALERTS, branch_protection as branch,
+    BRANCH_PROTECTION, CHANGES_APPROVED, DEFAULT_PERMISSION, NO_DIRECT_PUSH, TWO_FACTOR_REQUIRED,
+    VULNERABILITIES_IN_TIME, branch_protection as branch,
 };
 use evidence_rules::rule::Reason;
 
@@ -47,11 +48,15 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
     Some(match place.subject.split_once('/') {
         Some((owner, name)) => {
             let repository = format!("{web}/{}/{}", segment(owner), segment(name));
-            if place.rule == BRANCH_PROTECTION.code {
+            if PROTECTION.serves(place.rule) {
                 format!("{repository}/settings/branches")
-            } else if [SECRET_SCANNING.code, PUSH_PROTECTION.code, VULNERABILITY_ALERTS.code]
-                .contains(&place.rule)
-            {
+            } else if place.rule == VULNERABILITIES_IN_TIME.code {
+                format!("{repository}/security/dependabot")
+            } else if place.rule == CHANGES_APPROVED.code {
+                format!("{repository}/pulls?q=is%3Apr+is%3Amerged")
+            } else if place.rule == NO_DIRECT_PUSH.code {
+                format!("{repository}/activity")
+            } else if SECURITY.serves(place.rule) {
                 format!("{repository}/settings/security_analysis")
             } else {
                 repository
@@ -63,6 +68,7 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
         None if place.rule == DEFAULT_PERMISSION.code => {
             format!("{web}/organizations/{}/settings/member_privileges", segment(place.subject))
         }
+        None if PEOPLE.serves(place.rule) => format!("{web}/orgs/{}/people", segment(place.subject)),
         None => format!("{web}/orgs/{}/repositories", segment(place.subject)),
     })
 }
@@ -141,6 +147,13 @@ mod tests {
             ("secret-scanning", "acme/web", "/acme/web/settings/security_analysis"),
             ("push-protection", "acme/web", "/acme/web/settings/security_analysis"),
             ("vulnerability-alerts", "acme/web", "/acme/web/settings/security_analysis"),
+            ("history-protected", "acme/web", "/acme/web/settings/branches"),
+            ("stale-approvals-dismissed", "acme/web", "/acme/web/settings/branches"),
+            ("members-two-factor", "acme", "/orgs/acme/people"),
+            ("owners-count", "acme", "/orgs/acme/people"),
+            ("changes-approved", "acme/web", "/acme/web/pulls?q=is%3Apr+is%3Amerged"),
+            ("no-direct-push", "acme/web", "/acme/web/activity"),
+            ("vulnerabilities-in-time", "acme/web", "/acme/web/security/dependabot"),
             (branch, "acme", "/orgs/acme/repositories"),
             (owners, "acme", "/orgs/acme/repositories"),
             (branch, "acme/a b)/../x?#", "/acme/a%20b%29%2F..%2Fx%3F%23/settings/branches"),

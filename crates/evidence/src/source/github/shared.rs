@@ -3,7 +3,7 @@
 //! Observations run concurrently and finish in any order, yet two runs that read the same must make the same requests. So
 //! the observation that comes first in order makes a shared request, and the others wait for it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OnceCell};
@@ -11,6 +11,7 @@ use tokio::sync::{Notify, OnceCell};
 use crate::observation::Seen;
 use evidence_http::{Asked, Meta};
 use evidence_rules::codehost::record::Ruleset;
+use evidence_rules::codehost::security::OpenAlert;
 
 /// Why there is nothing to read, if a repository is gone, and the requests that tell.
 pub(super) type Gone = (Option<Seen>, Vec<Asked>);
@@ -36,6 +37,12 @@ struct State {
     ahead: BTreeSet<usize>,
     /// The organization's rulesets by id; `None` if one could not be read, so that everyone asks.
     rulesets: HashMap<u64, Option<Arc<(Ruleset, Meta)>>>,
+    /// How many requests the list of people took.
+    people_requests: Option<u64>,
+    /// How many pull requests the host's search counts as merged in each repository, and how many requests that took.
+    merged: Option<(BTreeMap<String, u64>, u64)>,
+    /// The open alerts of each repository, and how many requests the list took.
+    alerts: Option<(BTreeMap<String, Vec<OpenAlert>>, u64)>,
 }
 
 /// Who reads a ruleset of the organization.
@@ -51,6 +58,52 @@ pub(super) enum Turn {
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The list of people took this many requests.
+    pub(super) fn asked_for_people(&self, requests: u64) {
+        self.state().people_requests = Some(requests);
+    }
+
+    /// How many requests the list of people took, once it was read.
+    pub(super) fn people_requests(&self) -> Option<u64> {
+        self.state().people_requests
+    }
+
+    /// The open alerts of each repository, in lower case.
+    pub(super) fn alerts(&self, repositories: BTreeMap<String, Vec<OpenAlert>>, requests: u64) {
+        self.state().alerts = Some((repositories, requests));
+    }
+
+    /// The open alerts of a repository, if they were read.
+    pub(super) fn alerts_of(&self, subject: &str) -> Option<Vec<OpenAlert>> {
+        let state = self.state();
+        let (repositories, _) = state.alerts.as_ref()?;
+        Some(repositories.get(&subject.to_ascii_lowercase()).cloned().unwrap_or_default())
+    }
+
+    /// How many requests the list of open alerts took.
+    pub(super) fn alert_requests(&self) -> Option<u64> {
+        self.state().alerts.as_ref().map(|(_, requests)| *requests)
+    }
+
+    /// The host's search counts so many merged pull requests in each repository, in lower case.
+    pub(super) fn merged(&self, repositories: BTreeMap<String, u64>, requests: u64) {
+        self.state().merged = Some((repositories, requests));
+    }
+
+    /// How many merged pull requests the host's search counts in a repository, if it was asked.
+    pub(super) fn merged_of(&self, subject: &str) -> Option<u64> {
+        let state = self.state();
+        let (repositories, _) = state.merged.as_ref()?;
+        Some(repositories.get(&subject.to_ascii_lowercase()).copied().unwrap_or(0))
+    }
+
+    /// How many requests that took, and how many pull requests it counts.
+    pub(super) fn merged_total(&self) -> Option<(u64, u64)> {
+        let state = self.state();
+        let (repositories, requests) = state.merged.as_ref()?;
+        Some((*requests, repositories.values().sum()))
     }
 
     /// The protection of a repository is being read from now on.

@@ -1,13 +1,16 @@
 //! The pages of the admin console.
 
 use crate::source::place::Place;
-use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE};
+use evidence_rules::altcloud::artifact::{
+    ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE,
+};
 
 /// The page of a setting: the same for every customer, because the console shows that of the signed-in administrator.
 pub(super) fn page(place: &Place<'_>) -> Option<String> {
     let pages = [
         (&TWO_STEP, "security/2sv"),
         (&ADMIN_ROLES, "roles"),
+        (&ADMINISTRATORS_EFFECTIVE, "roles"),
         (&USER_LIFECYCLE, "sc/investigation"),
         (&USER_ACTIVITY, "users"),
     ];

@@ -17,6 +17,8 @@ pub(super) struct Topic {
     pub(super) name: &'static str,
     /// The artifact that it reads: a rule that uses it requires the topic.
     pub(super) kind: &'static ArtifactKind,
+    /// A second artifact that it makes of the same answers.
+    pub(super) also: Option<&'static ArtifactKind>,
     /// Reads its first page: its part of the connection test.
     pub(super) open: for<'a> fn(&'a Host) -> BoxFuture<'a, Box<dyn Answers>>,
 }

@@ -14,13 +14,14 @@ use crate::json::{Object, object};
 use crate::source::{CollectionItem, Member, PopulationScope};
 use evidence_bundle::document::Scope;
 use evidence_http::{Asked, Call, ParseError, Subject};
+use evidence_rules::altcloud::GUESTS;
 use evidence_rules::altcloud::record::{User, UserListing};
 use evidence_text::{counted, saturating_u64};
 
 /// The customer's users.
 pub(crate) static USERS: Paged<User> = paged(
     "/admin/directory/v1/users?customer={customer}&maxResults=500&orderBy=email&projection=basic",
-    "`two-step-verification`, `administrators` and `inactive-users`, without `domains`; its first page is part of the connection test",
+    "`two-step-verification`, `administrators`, `administrators-by-group`, `inactive-users` and `guests`, without `domains`; its first page is part of the connection test",
     "once per 500 users",
 );
 
@@ -105,10 +106,15 @@ fn whose(config: &AltCloudConfig) -> Vec<Whose> {
 }
 
 fn question(host: &Host, whose: &Whose) -> ListingRequest<User> {
-    match whose {
-        Whose::Customer { id, .. } => host.question(&USERS, &[("customer", id)]),
-        Whose::Domain(domain) => host.question(&USERS_OF_DOMAIN, &[("domain", domain)]),
+    let (paged, parameter) = match whose {
+        Whose::Customer { id, .. } => (&USERS, ("customer", id.as_str())),
+        Whose::Domain(domain) => (&USERS_OF_DOMAIN, ("domain", domain.as_str())),
+    };
+    if host.config.rules.iter().any(|rule| **rule == GUESTS) {
+        let fields = paged.fields.replace("creationTime", "creationTime,isGuestUser");
+        return host.question_for(paged, &[parameter], &fields);
     }
+    host.question(paged, &[parameter])
 }
 
 /// The first page of the users of the customer or of each domain.

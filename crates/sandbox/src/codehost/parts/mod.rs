@@ -1,13 +1,16 @@
-//! The endpoints below a repository that have a file of their own. To add one, add its file and its row.
+//! The endpoints below a repository, or below an organization, that have a file of their own. To add one, add its file and its row.
 
 mod alerts;
+pub(super) mod changes;
 mod codeowners;
+mod open_alerts;
+mod people;
 mod protection;
 mod ruleset;
 
-use super::part::Part;
+use super::part::{OrganizationPart, Part};
 
-/// Every one of them.
+/// Those below a repository.
 pub(super) static PARTS: &[&Part] = &[
     &protection::BRANCH,
     &protection::PROTECTION,
@@ -15,4 +18,11 @@ pub(super) static PARTS: &[&Part] = &[
     &ruleset::RULESET,
     &codeowners::ERRORS,
     &alerts::ALERTS,
+    &changes::PULLS,
+    &changes::REVIEWS,
+    &changes::ACTIVITY,
 ];
+
+/// Those below an organization.
+pub(super) static ORGANIZATION_PARTS: &[&OrganizationPart] =
+    &[&people::MEMBERS, &people::OUTSIDERS, &open_alerts::OPEN_ALERTS];

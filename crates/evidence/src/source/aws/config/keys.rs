@@ -1,9 +1,12 @@
 //! The keys of `sources.cloud`: their values and descriptions.
 
-use super::SERVED;
+use crate::config::controls::{controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::source::aws::names::{NAME, is_account};
-use evidence_settings::declare::{CustomFormat, DefaultValue, Format, Key, LINE, Section, Shape, URL};
+use evidence_rules::cloud as rules;
+use evidence_settings::declare::{
+    CustomFormat, DefaultValue, Format, Key, LINE, Section, Shape, URL, Vocabulary,
+};
 use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
@@ -164,6 +167,9 @@ static ACCOUNT: Section = Section::new(
         &ACCOUNT_LOG_GROUPS,
     ],
 );
+
+/// The controls this source can serve.
+static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
 pub(super) static CONTROLS: Key =
     shared::controls("those of the top-level `controls` that this source serves", &SERVED);

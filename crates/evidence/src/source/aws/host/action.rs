@@ -1,5 +1,5 @@
-//! A call of one of the provider's services. Every call only reads; POST is used because the provider's protocols put
-//! the parameters into the body.
+//! A call of one of the provider's services. Every call only reads; POST is used where the provider's protocol puts the
+//! parameters into the body.
 
 use super::endpoint::Service;
 use evidence_http::Call;
@@ -30,10 +30,10 @@ impl<T> Action<T> {
     /// Whether each region has its own host for the call.
     pub(crate) fn is_regional(&self) -> bool {
         match self.service {
-            Service::CloudTrail | Service::Logs => true,
+            Service::CloudTrail | Service::Logs | Service::Rds | Service::GuardDuty => true,
             // Any region lists the regions.
             Service::Ec2 => self.name() != "DescribeRegions",
-            Service::Sts | Service::Iam | Service::Organizations => false,
+            Service::Sts | Service::Iam | Service::Organizations | Service::S3 | Service::S3Control => false,
         }
     }
 

@@ -4,6 +4,7 @@
 //! from the body, not from the service. The code decides what a refusal means; the message is for people. Everything
 //! here is pure.
 
+use super::endpoint::Region;
 use super::xml;
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Refused, single_line};
@@ -82,9 +83,12 @@ fn from_xml(body: &[u8]) -> ErrorDocument {
     let text = |element: Option<&xml::Element>| element.and_then(xml::Element::text).map(single_line);
     let error = root.find("Error");
     let part = |name: &str| text(error.and_then(|error| error.find(name)));
+    let code = part("Code").as_deref().and_then(code);
+    let is_elsewhere = code.as_deref().and_then(kind) == Some(CodeKind::Elsewhere);
+    let region = part("Region").filter(|_| is_elsewhere).map(|region| format!("{IN_REGION}{region}"));
     ErrorDocument {
-        code: part("Code").as_deref().and_then(code),
-        message: error.and_then(|error| error.find("Message")?.text()).map(words),
+        code,
+        message: region.or_else(|| error.and_then(|error| error.find("Message")?.text()).map(words)),
         request_id: text(root.find("RequestId").or_else(|| root.find("RequestID"))),
     }
 }
@@ -148,12 +152,16 @@ const CODES: &[(CodeKind, &[&str])] = &[
             "TrailNotFound",
             "TrailNotFoundException",
             "ResourceNotFound*",
+            "NoSuchBucket",
+            "NoSuchBucketPolicy",
+            "NoSuchPublicAccessBlockConfiguration",
         ],
     ),
     (
         CodeKind::Fault,
         &["InternalFailure", "InternalError", "InternalServer*", "ServiceUnavailable*", "RequestTimeout*"],
     ),
+    (CodeKind::Elsewhere, &["PermanentRedirect", "AuthorizationHeaderMalformed"]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +171,8 @@ enum CodeKind {
     Denied,
     NotFound,
     Fault,
+    /// Another region has the bucket: with 301, or with 400 for the region in the signature.
+    Elsewhere,
 }
 
 fn kind(code: &str) -> Option<CodeKind> {
@@ -190,6 +200,7 @@ pub(crate) fn classify(
         Some(CodeKind::Denied) => return Class::Forbidden(RefusalCause::Permission),
         Some(CodeKind::NotFound) => return Class::NotFound,
         Some(CodeKind::Fault) => return Class::HostFault { retry_after },
+        Some(CodeKind::Elsewhere) => return Class::Unexpected,
         None if throttled => return Class::Throttled { retry_after },
         None => {}
     }
@@ -231,6 +242,14 @@ pub(crate) enum RefusalMeaning {
     Denied,
     /// The access key itself is unknown.
     UnknownKey,
+    /// The bucket does not exist.
+    NoBucket,
+    /// There is no block of public access, or no policy.
+    NoSetting,
+    /// The bucket is in another region.
+    Elsewhere,
+    /// The region does not know the call, so it does not offer the service.
+    NoService,
     /// Nothing about the requested resource, or not the provider's answer.
     Nothing,
 }
@@ -240,10 +259,25 @@ pub(crate) fn meaning(refused: &Refused) -> RefusalMeaning {
     match (refused.class, refused.code.as_deref().unwrap_or_default()) {
         (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => RefusalMeaning::NoEntity,
         (Class::NotFound, "TrailNotFound" | "TrailNotFoundException") => RefusalMeaning::NoTrail,
+        (Class::NotFound, "NoSuchBucket") => RefusalMeaning::NoBucket,
+        (Class::NotFound, "NoSuchPublicAccessBlockConfiguration" | "NoSuchBucketPolicy") => {
+            RefusalMeaning::NoSetting
+        }
+        (Class::Unexpected, code) if kind(code) == Some(CodeKind::Elsewhere) => RefusalMeaning::Elsewhere,
+        (_, "UnknownOperationException" | "InvalidAction") => RefusalMeaning::NoService,
         (Class::Forbidden(RefusalCause::Permission), _) => RefusalMeaning::Denied,
         (Class::Unauthorized, code) if is_unknown_key(code) => RefusalMeaning::UnknownKey,
         _ => RefusalMeaning::Nothing,
     }
+}
+
+/// The beginning of the message that says where a bucket is, in place of the provider's.
+const IN_REGION: &str = "the bucket is in ";
+
+/// The region that has the bucket, by the header or by the element of an answer from another region.
+pub(crate) fn region_of_bucket(refused: &Refused) -> Option<Region> {
+    let header = refused.meta.header("x-amz-bucket-region");
+    header.or_else(|| refused.message.as_deref()?.strip_prefix(IN_REGION)).and_then(Region::new)
 }
 
 /// Whether this code means that the access key itself is unknown.

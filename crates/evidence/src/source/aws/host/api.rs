@@ -20,13 +20,17 @@ use crate::report::SourceWatch;
 use crate::source::RunContext;
 use crate::source::aws::config::CloudConfig;
 use crate::source::aws::names::NAME;
-use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
+use evidence_http::call::encoded;
+use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy, Request};
 
 /// The maximum number of requests in flight per host. The provider allows five to ten such calls per second.
 const MAXIMUM_CONCURRENCY: usize = 5;
 
 /// The header that names the action of a JSON call.
 const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+
+/// The header that names the account of a call about all its buckets.
+const X_AMZ_ACCOUNT_ID: HeaderName = HeaderName::from_static("x-amz-account-id");
 
 /// A host: one service at one address.
 pub(crate) struct Host {
@@ -139,7 +143,10 @@ impl Hosts {
         if let Some(host) = others.get(&(service, region.clone())) {
             return Some(Arc::clone(host));
         }
-        let endpoint = ServiceEndpoint::new(service, region, self.address.as_ref())?;
+        let mut endpoint = ServiceEndpoint::new(service, region, self.address.as_ref())?;
+        if service == Service::S3Control && self.address.is_none() {
+            endpoint = endpoint.of_account(self.account.get()?)?;
+        }
         let host = Arc::new(self.sibling(&self.login, &self.account, &endpoint, region));
         others.insert((service, region.clone()), Arc::clone(&host));
         Some(host)
@@ -225,11 +232,57 @@ impl Host {
                 request.headers.extend(target.ok().map(|target| (X_AMZ_TARGET, target)));
                 request
             }
+            Protocol::Rest => self.get(action, &[], &question_of(question), &label),
         };
         let region = || Some(compare::of_region(self.account.get()?, self.region.as_str()));
         request.subject = subject.map(str::to_string).or_else(region);
         self.client.ask(&request, &action.call).await
     }
+
+    /// Makes a call whose question is an address: segments of the path, and a query. `about` names what it asks about, in
+    /// the label too.
+    pub(crate) async fn ask_at<T>(
+        &self,
+        action: &Action<T>,
+        path: &[&str],
+        query: &[(&str, String)],
+        about: &str,
+    ) -> Result<Answered<T>, CallError> {
+        let label = format!("{} {about}", action.permission());
+        let mut request = self.get(action, path, query, &label);
+        request.subject = Some(about.to_string());
+        self.client.ask(&request, &action.call).await
+    }
+
+    fn get<T>(&self, action: &Action<T>, path: &[&str], query: &[(&str, String)], label: &str) -> Request {
+        let base = &self.endpoint.url;
+        let mut url = base.clone();
+        if !path.is_empty()
+            && let Ok(mut segments) = url.path_segments_mut()
+        {
+            segments.pop_if_empty().extend(path);
+        }
+        let pairs: Vec<String> = query
+            .iter()
+            .map(|(name, value)| match value.as_str() {
+                "" => (*name).to_string(),
+                value => format!("{name}={}", encoded(value)),
+            })
+            .collect();
+        url.set_query((!pairs.is_empty()).then(|| pairs.join("&")).as_deref());
+        let mut request = action.call.get_at(base, url);
+        request.label = label.to_string();
+        if action.service == Service::S3Control {
+            let account = self.account.get().and_then(|account| HeaderValue::try_from(account).ok());
+            request.headers.extend(account.map(|account| (X_AMZ_ACCOUNT_ID, account)));
+        }
+        request
+    }
+}
+
+/// A question as the query of an address.
+fn question_of<'a>(question: &[(&'a str, Value)]) -> Vec<(&'a str, String)> {
+    question.iter().map(|(name, value)| (*name, plain(value))).collect()
 }
 
 /// A value in form encoding.

@@ -27,24 +27,36 @@ pub(crate) enum Service {
     CloudTrail,
     /// Log groups.
     Logs,
-    /// The regions that are enabled.
+    /// The regions that are enabled, the disks and the security groups of each.
     Ec2,
     /// The accounts of an organization.
     Organizations,
+    /// Databases.
+    Rds,
+    /// Detectors of threats.
+    GuardDuty,
+    /// Buckets.
+    S3,
+    /// What an account decides for all its buckets.
+    S3Control,
 }
 
 impl Service {
     /// All services.
-    pub(crate) const ALL: [Service; 6] = [
+    pub(crate) const ALL: [Service; 10] = [
         Service::Sts,
         Service::Iam,
         Service::CloudTrail,
         Service::Logs,
         Service::Ec2,
         Service::Organizations,
+        Service::Rds,
+        Service::GuardDuty,
+        Service::S3,
+        Service::S3Control,
     ];
 
-    /// The name in addresses, in signatures and, before the colon, in permissions.
+    /// The name in addresses and, but for storage, in signatures.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Service::Sts => "sts",
@@ -53,7 +65,22 @@ impl Service {
             Service::Logs => "logs",
             Service::Ec2 => "ec2",
             Service::Organizations => "organizations",
+            Service::Rds => "rds",
+            Service::GuardDuty => "guardduty",
+            Service::S3 => "s3",
+            Service::S3Control => "s3-control",
         }
+    }
+
+    /// The name in signatures.
+    pub(crate) fn signing_name(self) -> &'static str {
+        if self.is_storage() { "s3" } else { self.name() }
+    }
+
+    /// Whether it is one of the two services of storage, which sign in their own way and whose hosts have the addresses of
+    /// buckets, which anyone can rent.
+    pub(crate) fn is_storage(self) -> bool {
+        matches!(self, Service::S3 | Service::S3Control)
     }
 
     /// The service's protocol.
@@ -62,6 +89,8 @@ impl Service {
             Service::Sts => Protocol::Query { version: "2011-06-15" },
             Service::Iam => Protocol::Query { version: "2010-05-08" },
             Service::Ec2 => Protocol::Query { version: "2016-11-15" },
+            Service::Rds => Protocol::Query { version: "2014-10-31" },
+            Service::GuardDuty | Service::S3 | Service::S3Control => Protocol::Rest,
             Service::CloudTrail => {
                 Protocol::Json { target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101" }
             }
@@ -84,6 +113,8 @@ pub(crate) enum Protocol {
         /// The prefix of the action.
         target: &'static str,
     },
+    /// The question is in the address of a GET; storage answers in XML, the others in JSON.
+    Rest,
 }
 
 impl Protocol {
@@ -91,6 +122,10 @@ impl Protocol {
     pub(crate) const FORM: &'static str = "application/x-www-form-urlencoded; charset=utf-8";
     /// The media type of JSON 1.1.
     pub(crate) const JSON: &'static str = "application/x-amz-json-1.1";
+    /// The media type of answers in XML to a GET.
+    pub(crate) const REST_XML: &'static str = "application/xml";
+    /// The media type of answers in JSON to a GET.
+    pub(crate) const REST_JSON: &'static str = "application/json";
 }
 
 /// A group of regions with separate accounts, names and addresses.
@@ -224,6 +259,13 @@ impl ServiceEndpoint {
         };
         Some(ServiceEndpoint { service, url, signing_region })
     }
+
+    /// The same endpoint with the account in the name of the host, as the provider wants it for what an account decides.
+    pub(crate) fn of_account(mut self, account: &str) -> Option<ServiceEndpoint> {
+        let host = format!("{account}.{}", self.url.host_str()?);
+        self.url.set_host(Some(&host)).ok()?;
+        Some(self)
+    }
 }
 
 /// Whether one of the services has this host in some region.
@@ -232,7 +274,7 @@ fn is_own_host(host: &str) -> bool {
     let partitions = ["us-east-1", "us-gov-west-1"];
     let regions = host.split('.').nth(1).into_iter().chain(partitions).filter_map(Region::new);
     regions.into_iter().any(|region| {
-        Service::ALL.into_iter().any(|service| {
+        Service::ALL.into_iter().filter(|service| !service.is_storage()).any(|service| {
             let endpoint = ServiceEndpoint::new(service, &region, None);
             endpoint.is_some_and(|endpoint| endpoint.url.host_str() == Some(host))
         })
@@ -310,6 +352,15 @@ mod tests {
                 "cn-northwest-1",
             ),
             (Service::Logs, "cn-north-1", "https://logs.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
+            (Service::S3, "eu-west-1", "https://s3.eu-west-1.amazonaws.com/", "eu-west-1"),
+            (Service::S3Control, "eu-west-1", "https://s3-control.eu-west-1.amazonaws.com/", "eu-west-1"),
+            (Service::Rds, "eu-west-1", "https://rds.eu-west-1.amazonaws.com/", "eu-west-1"),
+            (
+                Service::GuardDuty,
+                "us-gov-east-1",
+                "https://guardduty.us-gov-east-1.amazonaws.com/",
+                "us-gov-east-1",
+            ),
             (Service::Sts, "us-gov-east-1", "https://sts.us-gov-east-1.amazonaws.com/", "us-gov-east-1"),
             (Service::Iam, "us-gov-east-1", "https://iam.us-gov.amazonaws.com/", "us-gov-west-1"),
         ];
@@ -321,6 +372,15 @@ mod tests {
             let endpoint = ServiceEndpoint::new(service, &Region::new(region).unwrap(), Some(&own)).unwrap();
             assert_eq!((&endpoint.url, endpoint.signing_region.as_str()), (&own, signing_region));
         }
+    }
+
+    #[test]
+    fn what_an_account_decides_has_the_account_in_its_host() {
+        let region = Region::new("eu-west-1").unwrap();
+        let endpoint = ServiceEndpoint::new(Service::S3Control, &region, None).unwrap();
+        let endpoint = endpoint.of_account("123456789012").unwrap();
+        assert_eq!(endpoint.url.as_str(), "https://123456789012.s3-control.eu-west-1.amazonaws.com/");
+        assert_eq!((endpoint.service.signing_name(), endpoint.signing_region.as_str()), ("s3", "eu-west-1"));
     }
 
     #[test]

@@ -5,11 +5,11 @@
 
 use super::action::Action;
 use super::answer::{RefusalMeaning, meaning};
-use super::endpoint::Region;
+use super::endpoint::{Region, Service};
 use crate::observation::{Failed, Seen};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Answered, Asked, CallError, Meta, Refused, recorded, single_line};
-use evidence_rules::cloud::reason::REGION_NOT_ENABLED;
+use evidence_rules::cloud::reason::{REGION_NOT_ENABLED, SERVICE_NOT_IN_REGION};
 use evidence_rules::rule::{Reason, reason};
 
 /// The result of one call: the answer, or why it could not be read.
@@ -20,6 +20,8 @@ pub(crate) type ReadResult<T> = Result<(T, Meta), Unread>;
 pub(crate) enum Unread {
     /// The provider refuses access.
     Denied { reason: &'static Reason, detail: String },
+    /// The provider says that there is nothing to read.
+    Nothing { reason: &'static Reason, detail: String },
     /// No usable answer.
     Failed(Failed),
 }
@@ -28,7 +30,7 @@ impl Unread {
     /// The reason.
     pub(crate) fn reason(&self) -> &'static Reason {
         match self {
-            Unread::Denied { reason, .. } => reason,
+            Unread::Denied { reason, .. } | Unread::Nothing { reason, .. } => reason,
             Unread::Failed(failed) => failed.reason,
         }
     }
@@ -37,6 +39,7 @@ impl Unread {
     pub(crate) fn seen(&self) -> Seen {
         match self {
             Unread::Denied { reason, detail } => Seen::Denied { reason, detail: detail.clone() },
+            Unread::Nothing { reason, detail } => Seen::Nothing { reason, detail: detail.clone() },
             Unread::Failed(failed) => Seen::Failed(failed.clone()),
         }
     }
@@ -50,8 +53,16 @@ pub(crate) async fn with_requests<T, R>(
     action: &Action<T>,
     reading: impl Future<Output = R>,
 ) -> (R, Vec<Asked>) {
+    with_requests_of(&[action.permission()], reading).await
+}
+
+/// The same with several calls, by their permissions.
+pub(crate) async fn with_requests_of<R>(
+    permissions: &[&str],
+    reading: impl Future<Output = R>,
+) -> (R, Vec<Asked>) {
     let (read, mut requests) = recorded(reading).await;
-    requests.retain(|asked| asked.path.split(' ').next() == Some(action.permission()));
+    requests.retain(|asked| asked.path.split(' ').next().is_some_and(|name| permissions.contains(&name)));
     (read, requests)
 }
 
@@ -59,7 +70,7 @@ pub(crate) async fn with_requests<T, R>(
 pub(crate) fn failure<T>(read: &ReadResult<T>) -> Option<String> {
     match read {
         Err(Unread::Failed(failed)) => Some(failed.message.clone()),
-        Ok(_) | Err(Unread::Denied { .. }) => None,
+        Ok(_) | Err(Unread::Denied { .. } | Unread::Nothing { .. }) => None,
     }
 }
 
@@ -103,7 +114,20 @@ fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
                 format!("{what} is refused: {words} (the region may not be enabled for the account)");
             Unread::Denied { reason: &REGION_NOT_ENABLED, detail }
         }
+        RefusalMeaning::NoService if action.service == Service::GuardDuty => Unread::Nothing {
+            reason: &SERVICE_NOT_IN_REGION,
+            detail: format!("{what}: {words} (the region does not offer the service)"),
+        },
+        RefusalMeaning::NoBucket if action.service.is_storage() => Unread::Failed(Failed {
+            status: Some(refused.meta.status),
+            request_id: refused.meta.request_id.clone(),
+            ..not_found(format!("{what}: {words}"))
+        }),
         RefusalMeaning::NoTrail
+        | RefusalMeaning::NoBucket
+        | RefusalMeaning::NoSetting
+        | RefusalMeaning::Elsewhere
+        | RefusalMeaning::NoService
         | RefusalMeaning::UnknownKey
         | RefusalMeaning::NoEntity
         | RefusalMeaning::Nothing => Unread::Failed(Failed {

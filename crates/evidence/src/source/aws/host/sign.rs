@@ -7,7 +7,10 @@ use std::fmt;
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials as Key;
-use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings};
+use aws_sigv4::http_request::{
+    PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings,
+    UriPathNormalizationMode,
+};
 use aws_sigv4::sign::v4::SigningParams;
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -18,7 +21,7 @@ use evidence_http::Request;
 
 /// The headers that the signature covers, in addition to `host` and those that the signer adds. `User-Agent` and
 /// headers that the client adds later are excluded, because intermediaries may change them.
-const SIGNED: [&str; 2] = ["content-type", "x-amz-target"];
+const SIGNED: [&str; 3] = ["content-type", "x-amz-account-id", "x-amz-target"];
 
 /// What the variables should hold.
 pub(crate) static ACCESS_KEY_ID: Expected =
@@ -117,12 +120,18 @@ impl Credentials {
         time: SystemTime,
     ) -> Result<(), String> {
         let identity = self.key.clone().into();
+        let mut settings = SigningSettings::default();
+        if endpoint.service.is_storage() {
+            settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+            settings.percent_encoding_mode = PercentEncodingMode::Single;
+            settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        }
         let params = SigningParams::builder()
             .identity(&identity)
             .region(&endpoint.signing_region)
-            .name(endpoint.service.name())
+            .name(endpoint.service.signing_name())
             .time(time)
-            .settings(SigningSettings::default())
+            .settings(settings)
             .build()
             .map_err(|error| format!("the request cannot be signed: {error}"))?
             .into();
@@ -131,7 +140,8 @@ impl Credentials {
             .filter_map(|name| Some((name, request.headers.get(name)?.to_str().ok()?)))
             .collect();
         let body = SignableBody::Bytes(&request.body);
-        let signable = SignableRequest::new("POST", request.url.as_str(), headers.into_iter(), body)
+        let method = request.method.name();
+        let signable = SignableRequest::new(method, request.url.as_str(), headers.into_iter(), body)
             .map_err(|_| "the request cannot be signed: its address cannot be read".to_string())?;
         let output = aws_sigv4::http_request::sign(signable, &params)
             .map_err(|_| "the request cannot be signed".to_string())?;

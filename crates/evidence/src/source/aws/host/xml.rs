@@ -1,4 +1,4 @@
-//! Parses the XML of two of the services: small documents of elements and text, read into a tree.
+//! Parses the XML of some of the services: small documents of elements and text, read into a tree.
 //!
 //! Deliberately limited: no document types, and no entities except XML's own five and numeric characters, so nothing
 //! expands. The limits of depth and size exceed every real answer. Attributes and namespaces have no meaning here and
@@ -15,8 +15,10 @@ use evidence_rules::field::Field;
 
 /// The deepest answers have 5 levels: response, result, list, member, field.
 const MAXIMUM_DEPTH: usize = 16;
-/// The largest answer, a password policy, has 14 elements.
+/// The largest answer that is not a list, a password policy, has 14 elements.
 const MAXIMUM_ELEMENTS: usize = 1_000;
+/// A page of 1,000 security groups with 60 rules each, of seven elements, without what is skipped.
+const MAXIMUM_LISTED: usize = 500_000;
 
 /// An element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +62,16 @@ impl Element {
 
 /// Parses a document into its root element.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
+    parse_without(bytes, &[], MAXIMUM_ELEMENTS)
+}
+
+/// Parses an answer with a long list, whose outermost element is called `name`, and drops the elements with the names in
+/// `skipped` while it is read.
+pub(crate) fn list(bytes: &[u8], name: &str, skipped: &[&str]) -> Result<Element, ParseError> {
+    called(parse_without(bytes, skipped, MAXIMUM_LISTED)?, name)
+}
+
+fn parse_without(bytes: &[u8], skipped: &[&str], most: usize) -> Result<Element, ParseError> {
     let broken = |text: &str| ParseError::Broken(format!("broken XML: {text}"));
     let shape = |text: &str| ParseError::Shape(text.to_string());
     let text = std::str::from_utf8(bytes).map_err(|_| broken("it is not UTF-8 text"))?;
@@ -67,15 +79,25 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
     reader.config_mut().expand_empty_elements = true;
     let mut open: Vec<Element> = Vec::new();
     let mut elements = 0;
+    // How deep the reader is inside a skipped element.
+    let mut skipping = 0_usize;
     let mut root = None;
     loop {
         match reader.read_event().map_err(|error| broken(&evidence_http::single_line(&error.to_string())))? {
+            Event::Start(start) if skipping > 0 || skipped.contains(&start.local_name().as_ref()) => {
+                skipping += 1;
+                if skipping > MAXIMUM_DEPTH {
+                    return Err(shape("the XML is nested too deeply or too large"));
+                }
+            }
+            Event::End(_) if skipping > 0 => skipping -= 1,
+            Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) if skipping > 0 => {}
             Event::Start(start) => {
                 elements += 1;
                 if root.is_some() {
                     return Err(broken("more than one outermost element"));
                 }
-                if open.len() >= MAXIMUM_DEPTH || elements > MAXIMUM_ELEMENTS {
+                if open.len() >= MAXIMUM_DEPTH || elements > most {
                     return Err(shape("the XML is nested too deeply or too large"));
                 }
                 open.push(Element { name: start.local_name().as_ref().to_string(), ..Element::default() });
@@ -101,7 +123,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             // The reader expands empty elements, so it never returns this event.
             Event::Empty(_) => {}
-            Event::Eof if open.is_empty() => return root.ok_or_else(|| broken("no element")),
+            Event::Eof if open.is_empty() && skipping == 0 => {
+                return root.ok_or_else(|| broken("no element"));
+            }
             Event::Eof => return Err(broken("it is truncated")),
         }
     }
@@ -109,7 +133,10 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
 
 /// Parses an answer, whose outermost element is called `name`.
 pub(crate) fn root(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
-    let root = parse(bytes)?;
+    called(parse(bytes)?, name)
+}
+
+fn called(root: Element, name: &str) -> Result<Element, ParseError> {
     if root.name == name {
         return Ok(root);
     }
@@ -177,6 +204,16 @@ mod tests {
         assert_eq!(root.find("A").unwrap(), &root);
         assert_eq!(root.text(), None);
         assert_eq!(parse(b"<a><![CDATA[<&>]]></a>").unwrap().text(), Some("<&>"));
+    }
+
+    #[test]
+    fn what_is_skipped_is_not_kept() {
+        let root = list(b"<a><s>x<b>&lt;</b><s/></s><b>1</b></a>", "a", &["s"]).unwrap();
+        assert_eq!((root.children.len(), root.text()), (1, None));
+        assert!(matches!(list(b"<a><s><b></s></a>", "a", &["s"]).unwrap_err(), ParseError::Broken(_)));
+        assert!(matches!(list(b"<a><s>", "a", &["s"]).unwrap_err(), ParseError::Broken(_)));
+        let deep = format!("<a>{}{}</a>", "<s>".repeat(17), "</s>".repeat(17));
+        assert!(matches!(list(deep.as_bytes(), "a", &["s"]).unwrap_err(), ParseError::Shape(_)));
     }
 
     #[test]

@@ -8,13 +8,19 @@ mod account_summary;
 mod alone;
 mod audit_trails;
 mod credential_report;
+mod databases;
+mod detectors;
 mod disk_encryption;
 mod log_groups;
+mod open_ports;
 mod password_policy;
+mod public_access;
+mod regional;
 mod regions;
 mod root_account;
 
 use self::audit_trails::{listing, selectors, status};
+use self::public_access::answers;
 use super::accounts;
 use super::config::CloudConfig;
 use super::host::{metadata, sts};
@@ -31,6 +37,10 @@ pub(super) static TOPICS: &[&Topic] = &[
     &audit_trails::TOPIC,
     &log_groups::TOPIC,
     &disk_encryption::TOPIC,
+    &open_ports::TOPIC,
+    &public_access::TOPIC,
+    &databases::TOPIC,
+    &detectors::TOPIC,
 ];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
@@ -52,6 +62,16 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(credential_report::GENERATE_CREDENTIAL_REPORT.call, nothing),
     endpoint!(credential_report::GET_CREDENTIAL_REPORT.call, credential_report::offline),
     endpoint!(disk_encryption::GET_EBS_ENCRYPTION_BY_DEFAULT.call, disk_encryption::offline),
+    endpoint!(open_ports::DESCRIBE_SECURITY_GROUPS.call, open_ports::offline),
+    endpoint!(answers::GET_ACCOUNT_PUBLIC_ACCESS_BLOCK.call, public_access::block_offline),
+    endpoint!(answers::LIST_BUCKETS.call, public_access::buckets_offline),
+    endpoint!(answers::GET_BUCKET_PUBLIC_ACCESS_BLOCK.call, public_access::bucket_block_offline),
+    endpoint!(answers::GET_BUCKET_POLICY_STATUS.call, public_access::policy_offline),
+    endpoint!(answers::GET_BUCKET_ACL.call, public_access::acl_offline),
+    endpoint!(databases::DESCRIBE_DB_INSTANCES.call, databases::instances_offline),
+    endpoint!(databases::DESCRIBE_DB_CLUSTERS.call, databases::clusters_offline),
+    endpoint!(detectors::LIST_DETECTORS.call, detectors::page_offline),
+    endpoint!(detectors::GET_DETECTOR.call, detectors::status_offline),
 ];
 
 /// An answer without anything to judge.

@@ -228,6 +228,12 @@ pub fn says_alerts_off(refused: &Refused) -> bool {
         && text.trim_end_matches('.').eq_ignore_ascii_case("Vulnerability alerts are disabled")
 }
 
+/// Whether a refusal is the host's word that only owners may filter a list of people by their second factor.
+pub fn says_owners_only(refused: &Refused) -> bool {
+    let text = refused.message.as_deref().unwrap_or_default().trim();
+    refused.meta.status == 422 && begins(text, "Only owners can use this filter")
+}
+
 /// Whether a refusal names the times in an app's proof: this machine's clock may be wrong.
 pub fn says_wrong_time(message: Option<&str>) -> bool {
     let text = message.unwrap_or_default().trim();

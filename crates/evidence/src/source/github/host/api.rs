@@ -60,17 +60,63 @@ impl Api<'_> {
         call: &Call<Vec<T>>,
         parameters: &[(&str, &str)],
     ) -> Result<(Vec<T>, Meta), CallError> {
+        self.pages_up_to(call, parameters, MAXIMUM_LIST_PAGES).await
+    }
+
+    /// The same, with at most this many pages.
+    pub(crate) async fn pages_up_to<T>(
+        &self,
+        call: &Call<Vec<T>>,
+        parameters: &[(&str, &str)],
+        most: u64,
+    ) -> Result<(Vec<T>, Meta), CallError> {
+        self.pages_while(call, parameters, most, |_| true).await
+    }
+
+    /// The same, until a page of which `goes_on` does not hold.
+    pub(crate) async fn pages_while<T>(
+        &self,
+        call: &Call<Vec<T>>,
+        parameters: &[(&str, &str)],
+        most: u64,
+        goes_on: impl Fn(&[T]) -> bool,
+    ) -> Result<(Vec<T>, Meta), CallError> {
         let first = call.url(self.base, parameters);
+        let next = |meta: &Meta, items: usize, number| self.next(&first, meta, items, number);
+        self.follow(call, parameters, most, goes_on, next).await
+    }
+
+    /// The same of a list whose pages have no numbers: only a `Link` header leads to the next.
+    pub(crate) async fn linked_pages<T>(
+        &self,
+        call: &Call<Vec<T>>,
+        parameters: &[(&str, &str)],
+        most: u64,
+        goes_on: impl Fn(&[T]) -> bool,
+    ) -> Result<(Vec<T>, Meta), CallError> {
+        self.follow(call, parameters, most, goes_on, |meta, _, _| self.link(meta, "next")).await
+    }
+
+    async fn follow<T>(
+        &self,
+        call: &Call<Vec<T>>,
+        parameters: &[(&str, &str)],
+        most: u64,
+        goes_on: impl Fn(&[T]) -> bool,
+        next: impl Fn(&Meta, usize, u64) -> Result<Option<Url>, RequestFailure>,
+    ) -> Result<(Vec<T>, Meta), CallError> {
         let Answered { value: mut items, meta } = self.ask(call, parameters).await?;
-        let (mut number, mut next) = (1, self.next(&first, &meta, items.len(), 1)?);
-        while let Some(url) = next {
+        let (mut number, mut more) = (1, goes_on(&items));
+        let mut url = next(&meta, items.len(), 1)?;
+        while let Some(address) = url.filter(|_| more) {
             number += 1;
-            if number > MAXIMUM_LIST_PAGES {
+            if number > most {
                 let text = "the list has too many pages, or its pages repeat".to_string();
                 return Err(failure(FailureKind::UnexpectedShape(text)).into());
             }
-            let page = self.client.ask(&call.get_at(self.base, url), call).await?;
-            next = self.next(&first, &page.meta, page.value.len(), number)?;
+            let page = self.client.ask(&call.get_at(self.base, address), call).await?;
+            more = goes_on(&page.value);
+            url = next(&page.meta, page.value.len(), number)?;
             items.extend(page.value);
         }
         Ok((items, meta))

@@ -11,7 +11,7 @@ use crate::observation::{Failed, Observation, Seen};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{CallError, Meta, Refused, RequestFailure};
 use evidence_rules::codehost as rules;
-use evidence_rules::rule::reason;
+use evidence_rules::rule::{Reason, reason};
 
 /// The request got no answer.
 pub(crate) fn failed(what: &str, failure: &RequestFailure) -> Seen {
@@ -24,6 +24,37 @@ pub(crate) fn unread(what: &str, target: RepositoryName<'_>, problem: CallError)
     match problem {
         CallError::Failed(failure) => failed(what, &failure),
         CallError::Refused(refused) => denied(target, what, &refused).0,
+    }
+}
+
+/// The result of an unsuccessful call about the organization.
+pub(crate) fn unread_of_organization(what: &str, problem: CallError) -> Seen {
+    let refused = match problem {
+        CallError::Failed(failure) => return failed(what, &failure),
+        CallError::Refused(refused) => refused,
+    };
+    let denial = match meaning(&refused) {
+        RefusalMeaning::Denied(denial) => denial,
+        RefusalMeaning::TooLarge | RefusalMeaning::LockedOut | RefusalMeaning::Nothing => {
+            return Seen::Failed(refused_failure(what, &refused));
+        }
+        // The organization was shown, so the token may not see this part of it.
+        RefusalMeaning::NotFound
+        | RefusalMeaning::NotFoundElsewhere
+        | RefusalMeaning::Unprotected
+        | RefusalMeaning::NoBranch
+        | RefusalMeaning::Empty => Denial::Permission,
+    };
+    Seen::Denied { reason: reason_of(denial), detail: format!("{what}: {}", refused.text()) }
+}
+
+/// The reason of a denial.
+fn reason_of(denial: Denial) -> &'static Reason {
+    match denial {
+        Denial::Blocked => &rules::reason::BLOCKED,
+        Denial::PlanLimit => &rules::reason::PLAN_LIMIT,
+        Denial::SsoRequired => &rules::reason::SSO_REQUIRED,
+        Denial::Permission | Denial::OrganizationPolicy => &reason::PERMISSION_DENIED,
     }
 }
 
@@ -77,12 +108,7 @@ pub(crate) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) 
             return (Seen::Failed(refused_failure(what, refused)), Vec::new());
         }
     };
-    let reason = match denial {
-        Denial::Blocked => &rules::reason::BLOCKED,
-        Denial::PlanLimit => &rules::reason::PLAN_LIMIT,
-        Denial::SsoRequired => &rules::reason::SSO_REQUIRED,
-        Denial::Permission | Denial::OrganizationPolicy => &reason::PERMISSION_DENIED,
-    };
+    let reason = reason_of(denial);
     let mut warnings = Vec::new();
     if *reason != reason::PERMISSION_DENIED {
         warnings.push(target.warning(reason.code, format!("{what} was not shown: {text}")));

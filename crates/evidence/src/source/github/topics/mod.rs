@@ -6,8 +6,11 @@
 //! would look like a changed setting; only the name of the subject may be lost, which was compared before.
 
 pub(crate) mod branch_protection;
+mod changes;
 pub(crate) mod codeowners;
+mod open_alerts;
 pub(crate) mod organization;
+mod people;
 mod security;
 
 use self::branch_protection::{branch, classic, rules, ruleset};
@@ -21,10 +24,19 @@ use super::repository;
 use super::topic::{Inspect, Topic};
 use crate::source::endpoint::{Endpoint, endpoint};
 use crate::source::{CollectionItem, Source as _};
+use evidence_rules::framework::Framework;
 
 /// Every topic, in the order of the collection.
-static TOPICS: &[&Topic] =
-    &[&organization::TOPIC, &branch_protection::TOPIC, &codeowners::TOPIC, &security::TOPIC];
+static TOPICS: &[&Topic] = &[
+    &organization::TOPIC,
+    &people::TOPIC,
+    &changes::total::TOPIC,
+    &open_alerts::TOPIC,
+    &branch_protection::TOPIC,
+    &codeowners::TOPIC,
+    &security::TOPIC,
+    &changes::TOPIC,
+];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
@@ -51,6 +63,14 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(TOKEN, nothing),
     endpoint!(security::VULNERABILITY_ALERTS, nothing),
     endpoint!(INSTALLATIONS, nothing),
+    endpoint!(people::MEMBERS, nothing),
+    endpoint!(people::OUTSIDERS, nothing),
+    endpoint!(people::MEMBERS_TOTAL, nothing),
+    endpoint!(changes::pulls::PULLS, nothing),
+    endpoint!(changes::reviews::REVIEWS, nothing),
+    endpoint!(changes::activity::ACTIVITY, nothing),
+    endpoint!(changes::total::SEARCH, nothing),
+    endpoint!(open_alerts::ALERTS, nothing),
 ];
 
 /// An answer without a meaning of its own.
@@ -66,6 +86,12 @@ pub(super) fn of_organization(config: &CodeHostConfig) -> impl Iterator<Item = &
 /// The topics about every repository that the configuration requires.
 pub(super) fn of_repositories(config: &CodeHostConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
     required(config).filter(|topic| matches!(topic.inspect, Inspect::Repository(_)))
+}
+
+/// The topics that the rules of a framework can require.
+pub(super) fn of_framework(framework: &'static Framework) -> impl Iterator<Item = &'static Topic> {
+    let uses = |topic: &&Topic| topic.kind.rules.iter().any(|rule| framework.control_of(rule).is_some());
+    TOPICS.iter().copied().filter(move |topic| uses(topic))
 }
 
 /// The topics that the configuration requires.

@@ -13,17 +13,19 @@ use crate::source::github::host::{Host, refusal};
 use crate::source::github::names::NAME;
 use crate::source::github::subject::RepositoryName;
 use crate::source::github::topic::{Inspect, Look, Requests, Topic};
+use evidence_rules::age::judged_at;
 use evidence_rules::codehost::artifact::{ALERTS, SECURITY};
 use evidence_rules::codehost::security::{RepositorySecurity, SecurityFacts};
-use evidence_rules::codehost::{OF_SECURITY, VULNERABILITY_ALERTS as RULE};
+use evidence_rules::codehost::{OF_SECURITY, VULNERABILITIES_IN_TIME, VULNERABILITY_ALERTS as RULE};
 use evidence_rules::field::Field;
+use evidence_rules::inspection::Facts;
 
 /// The security settings.
 pub(crate) static TOPIC: Topic = Topic {
     name: "security settings",
     kind: &SECURITY,
     requests: |host| {
-        let most = u64::from(host.config.wants(&RULE));
+        let most = u64::from(asks(host));
         Requests { least: 0, most, usual: [100 * most; 3] }
     },
     kept_as: || [None, None],
@@ -33,7 +35,7 @@ pub(crate) static TOPIC: Topic = Topic {
 /// Whether vulnerability alerts are enabled: the status is the answer.
 pub(crate) static VULNERABILITY_ALERTS: Call<()> = Call {
     name: "/repos/{owner}/{repo}/vulnerability-alerts",
-    purpose: "`vulnerability-alerts`",
+    purpose: "`vulnerability-alerts` and `vulnerabilities-in-time`",
     times: "once per repository that is not archived, with `framework: tsc_2017`",
     kind: Some("vulnerability alerts"),
     media_type: JSON,
@@ -51,6 +53,11 @@ fn nothing(bytes: &[u8]) -> Result<(), ParseError> {
     }
 }
 
+/// Whether the host is asked for the alerts of a repository: without them, no open alert proves nothing.
+fn asks(host: &Host) -> bool {
+    host.config.wants(&RULE) || host.config.wants(&VULNERABILITIES_IN_TIME)
+}
+
 fn inspect<'a>(host: &'a Host, look: Look<'a>) -> BoxFuture<'a, Inspection> {
     observe(host, look).boxed()
 }
@@ -59,11 +66,18 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     let Look { repository, details, .. } = look;
     let target = repository.target();
     let shown = Meta { status: 200, received_at: details.listed_at, ..Meta::default() };
-    let mut facts =
-        SecurityFacts { record: details.security.as_deref().cloned().unwrap_or_default(), unread: false };
+    let record = details.security.as_deref().cloned().unwrap_or_default();
+    let mut facts = SecurityFacts { record, unread: false, judged_at: None };
+    let mut beside = Facts::new();
+    if host.config.wants(&VULNERABILITIES_IN_TIME) {
+        let began = host.env.started();
+        facts.record.open_alerts =
+            host.shared.alerts_of(&repository.subject).map_or(Field::Absent, Field::Value);
+        (facts.judged_at, beside) = (Some(began), judged_at(began).into_iter().collect());
+    }
     let (mut requests, mut unread) = (Vec::new(), None);
     // Nothing can be changed in an archived repository, so its settings do not matter.
-    if host.config.wants(&RULE) && !details.archived {
+    if asks(host) && !details.archived {
         let (answer, asked) = recorded(ask(&host.api(), target)).await;
         match answer {
             Ok(enabled) => (facts.record.vulnerability_alerts, requests) = (Field::Value(enabled), asked),
@@ -72,7 +86,7 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     }
     facts.unread = unread.is_some();
     let seen = artifact(target, &facts.record, &shown);
-    let observation = Observation { requests, ..target.observation(&SECURITY, seen) };
+    let observation = Observation { requests, facts: beside, ..target.observation(&SECURITY, seen) };
     let observations = std::iter::once(observation).chain(unread).collect();
     let settings = &host.config.rule_settings;
     Inspection::of(observations).judged_by(OF_SECURITY, &repository.subject, &facts, settings)

@@ -54,9 +54,19 @@ impl Host {
         paged: &'static Paged<T>,
         parameters: &[(&str, &str)],
     ) -> ListingRequest<T> {
+        self.question_for(paged, parameters, paged.fields)
+    }
+
+    /// A listing with these parameters, of which these fields are needed.
+    pub(crate) fn question_for<T>(
+        &self,
+        paged: &'static Paged<T>,
+        parameters: &[(&str, &str)],
+        fields: &str,
+    ) -> ListingRequest<T> {
         // The request is recorded without the list of fields.
         let mut request = paged.call.get(&self.config.api_url, parameters);
-        extend(&mut request, "fields", paged.fields);
+        extend(&mut request, "fields", fields);
         ListingRequest { paged, request }
     }
 

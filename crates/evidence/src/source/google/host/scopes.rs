@@ -2,7 +2,9 @@
 //!
 //! Every scope ends in `readonly`.
 
-use evidence_rules::altcloud::artifact::{ADMIN_ROLES, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE};
+use evidence_rules::altcloud::artifact::{
+    ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE,
+};
 use evidence_rules::rule::Rule;
 
 /// A scope delegated to the service account.
@@ -14,12 +16,14 @@ pub(crate) enum OAuthScope {
     Roles,
     /// The log of administrators' actions.
     Reports,
+    /// The members of groups.
+    Members,
 }
 
 impl OAuthScope {
     /// Every scope, in the order of messages and documents.
     pub(crate) const ALL: &'static [OAuthScope] =
-        &[OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports];
+        &[OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports, OAuthScope::Members];
 
     /// The scope's URL, for requests and for the admin console.
     pub(crate) fn url(self) -> &'static str {
@@ -27,6 +31,7 @@ impl OAuthScope {
             OAuthScope::Users => "https://www.googleapis.com/auth/admin.directory.user.readonly",
             OAuthScope::Roles => "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
             OAuthScope::Reports => "https://www.googleapis.com/auth/admin.reports.audit.readonly",
+            OAuthScope::Members => "https://www.googleapis.com/auth/admin.directory.group.member.readonly",
         }
     }
 
@@ -36,6 +41,7 @@ impl OAuthScope {
             OAuthScope::Users => "admin.directory.user.readonly",
             OAuthScope::Roles => "admin.directory.rolemanagement.readonly",
             OAuthScope::Reports => "admin.reports.audit.readonly",
+            OAuthScope::Members => "admin.directory.group.member.readonly",
         }
     }
 
@@ -45,6 +51,7 @@ impl OAuthScope {
             OAuthScope::Users => "directory.user",
             OAuthScope::Roles => "directory.rolemanagement",
             OAuthScope::Reports => "reports.audit",
+            OAuthScope::Members => "directory.group.member",
         }
     }
 
@@ -54,6 +61,7 @@ impl OAuthScope {
             OAuthScope::Users => "users",
             OAuthScope::Roles => "administrator roles",
             OAuthScope::Reports => "administrators' activities",
+            OAuthScope::Members => "members of groups",
         }
     }
 
@@ -63,6 +71,7 @@ impl OAuthScope {
             OAuthScope::Users => "Admin API, Users: Read",
             OAuthScope::Roles => "permission to read administrator roles, which super administrators have",
             OAuthScope::Reports => "Reports",
+            OAuthScope::Members => "Admin API, Groups: Read",
         }
     }
 
@@ -70,9 +79,13 @@ impl OAuthScope {
     fn serves(self, rule: &Rule) -> bool {
         match self {
             OAuthScope::Users => {
-                [&TWO_STEP, &ADMIN_ROLES, &USER_ACTIVITY].iter().any(|kind| kind.serves(rule.code))
+                let kinds = [&TWO_STEP, &ADMIN_ROLES, &USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE];
+                kinds.iter().any(|kind| kind.serves(rule.code))
             }
-            OAuthScope::Roles => ADMIN_ROLES.serves(rule.code),
+            OAuthScope::Roles => {
+                [&ADMIN_ROLES, &ADMINISTRATORS_EFFECTIVE].iter().any(|kind| kind.serves(rule.code))
+            }
+            OAuthScope::Members => ADMINISTRATORS_EFFECTIVE.serves(rule.code),
             OAuthScope::Reports => USER_LIFECYCLE.serves(rule.code),
         }
     }
@@ -97,20 +110,23 @@ pub(crate) fn names(scopes: &[OAuthScope]) -> String {
 #[cfg(test)]
 mod tests {
     use evidence_rules::altcloud::{
-        ADMINISTRATORS, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG,
+        ADMINISTRATORS, ADMINISTRATORS_BY_GROUP, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG,
     };
 
     use super::*;
 
     #[test]
     fn only_what_the_rules_need_is_asked_for_and_nothing_that_writes() {
-        let table: [(&[&Rule], &[OAuthScope]); 6] = [
+        let first = [OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports];
+        let by_group = [OAuthScope::Users, OAuthScope::Roles, OAuthScope::Members];
+        let table: [(&[&Rule], &[OAuthScope]); 7] = [
             (&[], &[]),
             (&[&TWO_STEP_VERIFICATION], &[OAuthScope::Users]),
             (&[&INACTIVE_USERS], &[OAuthScope::Users]),
             (&[&ADMINISTRATORS], &[OAuthScope::Users, OAuthScope::Roles]),
             (&[&USER_LIFECYCLE_LOG], &[OAuthScope::Reports]),
-            (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], OAuthScope::ALL),
+            (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], &first),
+            (&[&ADMINISTRATORS_BY_GROUP], &by_group),
         ];
         for (rules, scopes) in table {
             assert_eq!(OAuthScope::needed(rules), scopes, "{rules:?}");

@@ -21,6 +21,7 @@ use evidence_rules::rule::Settings;
 pub(crate) static TOPIC: Topic = Topic {
     name: "user activity",
     kind: &USER_ACTIVITY,
+    also: None,
     open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
 };
 

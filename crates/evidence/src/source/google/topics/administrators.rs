@@ -6,8 +6,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join};
 
 use super::alone::{ORGANIZATION, listing};
+use super::groups::{self, Groups};
 use crate::observation::{Inspection, Observation, Seen};
-use crate::source::CollectionItem;
 use crate::source::google::host::api::Host;
 use crate::source::google::host::listing::{JSON, Listing, MIB, Page, Paged, Recorded, items};
 use crate::source::google::host::scopes::OAuthScope;
@@ -15,9 +15,10 @@ use crate::source::google::names::NAME;
 use crate::source::google::observe::{cloned, distinct, gap, merged, observation, plan_gaps, unread};
 use crate::source::google::topic::{Answers, FirstPart, Inspect, Topic, TopicPlan};
 use crate::source::google::users::Users;
+use crate::source::{CollectionItem, Source as _};
 use evidence_http::{Call, ParseError};
 use evidence_rules::altcloud::OF_ADMIN_ROLES;
-use evidence_rules::altcloud::artifact::ADMIN_ROLES;
+use evidence_rules::altcloud::artifact::{ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE};
 use evidence_rules::altcloud::record::{AdminRoles, Administrator, Assignment, AssignmentRecord, Role, User};
 use evidence_rules::rule::Settings;
 
@@ -28,14 +29,18 @@ const OF_ROLES: &str = "administrator roles";
 const OF_ASSIGNMENTS: &str = "role assignments";
 
 /// The administrators.
-pub(crate) static TOPIC: Topic =
-    Topic { name: "administrator roles", kind: &ADMIN_ROLES, open: |host| open(host).boxed() };
+pub(crate) static TOPIC: Topic = Topic {
+    name: "administrator roles",
+    kind: &ADMIN_ROLES,
+    also: Some(&ADMINISTRATORS_EFFECTIVE),
+    open: |host| open(host).boxed(),
+};
 
 /// The administrator roles.
 pub(crate) static ROLES: Paged<Role> = Paged {
     call: Call {
         name: "/admin/directory/v1/customer/{customer}/roles?maxResults=100",
-        purpose: "`administrators`; its first page is part of the connection test",
+        purpose: "`administrators`, `administrators-by-group`; its first page is part of the connection test",
         times: "once per 100 roles",
         kind: Some("roles"),
         media_type: JSON,
@@ -56,7 +61,7 @@ pub(crate) static ROLES: Paged<Role> = Paged {
 pub(crate) static ASSIGNMENTS: Paged<Assignment> = Paged {
     call: Call {
         name: "/admin/directory/v1/customer/{customer}/roleassignments?maxResults=200",
-        purpose: "`administrators`",
+        purpose: "`administrators`, `administrators-by-group`",
         times: "once per 200 assignments",
         kind: Some("role assignments"),
         media_type: JSON,
@@ -104,9 +109,11 @@ impl Answers for FirstRoles {
     fn plan<'a>(&'a self, host: &'a Host) -> BoxFuture<'a, TopicPlan> {
         async move {
             let (roles, assignments) = self.all(host).await;
+            let groups = members(host, &roles, &assignments).await;
             let gaps = [gap(OF_ROLES, &roles), gap(OF_ASSIGNMENTS, &assignments)];
             let mut plan = TopicPlan::default();
-            plan_gaps(&mut plan.gaps, gaps.into_iter().flatten());
+            let of_groups = groups.iter().flat_map(Groups::gaps);
+            plan_gaps(&mut plan.gaps, gaps.into_iter().flatten().chain(of_groups));
             plan
         }
         .boxed()
@@ -116,9 +123,20 @@ impl Answers for FirstRoles {
         async move {
             let organization = host.config.organization().to_string();
             let (roles, assignments) = self.all(host).await;
+            let groups = members(host, &roles, &assignments).await;
             let settings = host.config.rule_settings.clone();
-            let inspect: Inspect =
-                Box::new(move |users| found(&organization, users, &roles, &assignments, &settings));
+            let direct = host.config.collects(&ADMIN_ROLES);
+            let inspect: Inspect = Box::new(move |users| {
+                let mut items = Vec::new();
+                if direct {
+                    items.extend(found(&organization, users, &roles, &assignments, &settings));
+                }
+                if let Some(groups) = &groups {
+                    let asked = (&roles, &assignments, groups);
+                    items.push(with_groups(&organization, users, asked, &settings));
+                }
+                items
+            });
             inspect
         }
         .boxed()
@@ -148,6 +166,31 @@ async fn assignments(host: &Host) -> Listing<Assignment> {
         Some(refused) => refused,
         None => host.whole(&host.of_customer(&ASSIGNMENTS)).await,
     }
+}
+
+/// The members of groups with the role, if a rule needs them.
+async fn members(host: &Host, roles: &Listing<Role>, assignments: &Listing<Assignment>) -> Option<Groups> {
+    if !host.config.collects(&ADMINISTRATORS_EFFECTIVE) {
+        return None;
+    }
+    let nobody = Users { parts: Vec::new() };
+    Some(Groups::read(host, &admin_record(&nobody, roles, assignments)).await)
+}
+
+/// The administrators with those of groups, and the gaps.
+fn with_groups(
+    organization: &str,
+    users: &Users,
+    (roles, assignments, groups): (&Listing<Role>, &Listing<Assignment>, &Groups),
+    settings: &Settings,
+) -> CollectionItem {
+    let record = admin_record(users, roles, assignments);
+    let meta = roles.meta.as_ref().or(assignments.meta.as_ref());
+    let requests =
+        [roles.requests.as_slice(), &assignments.requests, &users.requests(), &groups.requests()].concat();
+    let of_roles = [gap(OF_ROLES, roles), gap(OF_ASSIGNMENTS, assignments)];
+    let gaps = of_roles.into_iter().flatten().chain(users.gaps()).chain(groups.gaps()).collect();
+    groups::found(organization, users, &record, groups, (meta, requests, gaps), settings)
 }
 
 /// The roles and their assignments, and the gaps in them and in the users.

@@ -43,7 +43,7 @@ pub(super) const EVENTS: &[&str] = &[
 
 /// The log of account changes.
 pub(crate) static TOPIC: Topic =
-    Topic { name: "user lifecycle", kind: &USER_LIFECYCLE, open: |host| open(host).boxed() };
+    Topic { name: "user lifecycle", kind: &USER_LIFECYCLE, also: None, open: |host| open(host).boxed() };
 
 /// The log of administrators' actions, for one event.
 pub(crate) static ACTIVITIES: Paged<Activity> = Paged {

@@ -6,6 +6,7 @@
 mod activity;
 mod administrators;
 mod alone;
+mod groups;
 mod lifecycle;
 mod two_step;
 
@@ -30,6 +31,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(administrators::ROLES.call, administrators::roles_offline),
     endpoint!(administrators::ASSIGNMENTS.call, administrators::assignments_offline),
     endpoint!(lifecycle::ACTIVITIES.call, lifecycle::offline),
+    endpoint!(groups::MEMBERS.call, groups::offline),
 ];
 
 /// A page of users, which two topics judge.
@@ -42,7 +44,9 @@ fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
 
 /// The topics that the configuration requires.
 pub(super) fn required(config: &AltCloudConfig) -> impl Iterator<Item = &'static Topic> + use<'_> {
-    TOPICS.iter().copied().filter(|topic| config.collects(topic.kind))
+    let is_needed =
+        |topic: &&Topic| config.collects(topic.kind) || topic.also.is_some_and(|kind| config.collects(kind));
+    TOPICS.iter().copied().filter(is_needed)
 }
 
 #[cfg(test)]

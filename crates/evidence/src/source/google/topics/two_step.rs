@@ -19,6 +19,7 @@ use evidence_rules::rule::Settings;
 pub(crate) static TOPIC: Topic = Topic {
     name: "two-step verification",
     kind: &TWO_STEP,
+    also: None,
     open: |_| async { Box::new(OfUsers) as Box<dyn Answers> }.boxed(),
 };
 

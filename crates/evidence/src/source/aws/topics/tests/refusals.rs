@@ -21,6 +21,7 @@ fn outcome_of<T>(read: &ReadResult<T>) -> (&'static str, &'static str) {
     match read {
         Ok(_) => ("read", ""),
         Err(Unread::Denied { reason, .. }) => ("denied", reason.code),
+        Err(Unread::Nothing { reason, .. }) => ("nothing", reason.code),
         Err(Unread::Failed(failed)) => ("failed", failed.reason.code),
     }
 }

@@ -32,6 +32,21 @@ pub static PERMISSIONS: &[Permission] = &[
         reads: "classic branch protection, and security settings",
     },
     Permission { name: "contents", title: "Contents", reads: "CODEOWNERS, and branches" },
+    Permission {
+        name: "members",
+        title: "Members (organization)",
+        reads: "owners, members and outside collaborators, and who of them has a second factor",
+    },
+    Permission {
+        name: "pull_requests",
+        title: "Pull requests",
+        reads: "who opened, approved and merged a change, and when; never its text",
+    },
+    Permission {
+        name: "vulnerability_alerts",
+        title: "Dependabot alerts",
+        reads: "severity and age of open alerts",
+    },
 ];
 
 /// The permissions that every run needs.
@@ -40,6 +55,10 @@ const ALWAYS: &[&str] = &["metadata", "organization_administration"];
 /// Those that a topic needs beyond them, by the topic's name.
 static OF_TOPICS: &[(&str, &[&str])] = &[
     ("organization settings", &[]),
+    ("people", &["members"]),
+    ("open alerts", &["vulnerability_alerts"]),
+    ("totals of changes", &["pull_requests"]),
+    ("changes", &["pull_requests", "contents", "administration"]),
     ("branch protection", &["administration", "contents"]),
     ("CODEOWNERS", &["contents"]),
     ("security settings", &["administration"]),

@@ -19,14 +19,14 @@ use evidence_rules::codehost::artifact;
 use evidence_rules::codehost::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, Unread, passes_alone,
 };
-use evidence_rules::codehost::record::BranchProtection;
+use evidence_rules::codehost::record::{BranchHistory, BranchProtection};
 use evidence_rules::field::Field;
 use evidence_rules::rule::{Settings, reason};
 
 /// The branch protection of one branch.
 pub(crate) static PROTECTION: Call<BranchProtection> = Call {
     name: "/repos/{owner}/{repo}/branches/{branch}/protection",
-    purpose: "`branch-protection`",
+    purpose: "`branch-protection`, `history-protected` and `stale-approvals-dismissed`",
     times: "once per repository",
     kind: Some("branch protection"),
     media_type: JSON,
@@ -64,6 +64,19 @@ fn parse(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
 fn reduced(protection: &BranchProtection) -> Vec<u8> {
     let mut kept = map(protection);
     // The newer list is judged, although it is not a field of the artifact.
+    // So is what the host says of the branch's history, which has an artifact of its own.
+    let BranchHistory { allow_force_pushes, allow_deletions, required_pull_request_reviews: last } =
+        BranchHistory::of(protection);
+    for (name, switch) in [("allow_force_pushes", allow_force_pushes), ("allow_deletions", allow_deletions)] {
+        if !switch.is_absent() {
+            kept.insert(name.to_string(), json!(switch));
+        }
+    }
+    if let Field::Value(last) = last
+        && let Some(section) = kept.get_mut("required_pull_request_reviews").and_then(Value::as_object_mut)
+    {
+        section.extend(map(&last));
+    }
     if let Field::Value(required) = &protection.required_status_checks
         && let Some(section) = kept.get_mut("required_status_checks").and_then(Value::as_object_mut)
     {
@@ -86,6 +99,8 @@ pub(super) struct ClassicReading {
     pub(super) may_be_missing: bool,
     /// The host redirected the request, and the answer names this repository's owner.
     pub(super) renamed: bool,
+    /// What the rule says of the branch's history, if it was shown.
+    pub(super) history: Option<(Observation, BranchHistory)>,
 }
 
 /// Whether to request the branch before its classic rule: in the last run the host reported that there is no rule,
@@ -108,9 +123,10 @@ pub(super) async fn ask(
     let (mut may_be_missing, mut renamed) = (false, false);
     if branch_first && branch::has_no_rule(api, name, &parameters).await {
         let (observation, classic) = unprotected(target, name);
-        return (observation, ClassicReading { classic, may_be_missing, renamed });
+        return (observation, ClassicReading { classic, may_be_missing, renamed, history: None });
     }
     let (mut observation, mut classic);
+    let mut history = None;
     match api.ask(&PROTECTION, &parameters).await {
         Err(CallError::Failed(failure)) => {
             let seen = refusal::failed("branch protection", &failure);
@@ -119,6 +135,9 @@ pub(super) async fn ask(
         Ok(Answered { value, meta }) => {
             renamed = meta.redirected_to.is_some();
             (observation, classic) = shown(target, value, &meta);
+            if let Classic::Shown(protection) = &classic {
+                history = history_of(target, protection, &meta);
+            }
         }
         Err(CallError::Refused(refused)) => {
             may_be_missing = meaning(&refused) == RefusalMeaning::NotFound;
@@ -145,7 +164,19 @@ pub(super) async fn ask(
             (observation, classic) = unread(target, seen, Vec::new());
         }
     }
-    (observation, ClassicReading { classic, may_be_missing, renamed })
+    (observation, ClassicReading { classic, may_be_missing, renamed, history })
+}
+
+/// What the classic rule says of the branch's history, as an observation of its own.
+fn history_of(
+    target: RepositoryName<'_>,
+    protection: &BranchProtection,
+    meta: &Meta,
+) -> Option<(Observation, BranchHistory)> {
+    let record = BranchHistory::of(protection);
+    let name = target.artifact_name(artifact::BRANCH_HISTORY.name);
+    let seen = Seen::artifact(NAME, &name, &record, None, meta);
+    seen.path().is_some().then(|| (target.observation(&artifact::BRANCH_HISTORY, seen), record))
 }
 
 /// Whether the repository is empty, determined by requesting a file that is read anyway.

@@ -14,14 +14,14 @@ use futures_util::future::BoxFuture;
 
 use self::classic::ClassicReading;
 use crate::observation::{Inspection, Observation};
-use crate::source::CollectionItem;
 use crate::source::github::config::{Branch, FALLBACK_BRANCH};
 use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::subject::{RepositoryName, example};
 use crate::source::github::topic::{Inspect, Look, Requests, Topic};
+use crate::source::{CollectionItem, Source as _};
 use evidence_http::Meta;
 use evidence_rules::codehost::OF_BRANCH;
-use evidence_rules::codehost::artifact::PROTECTION;
+use evidence_rules::codehost::artifact::{BRANCH_HISTORY, PROTECTION};
 use evidence_rules::codehost::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, BranchFacts, Classic, DEFAULT_BRANCH_DIFFERS, Rules, Unread, Viewer,
     is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
@@ -74,7 +74,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     let branch_first = details.administered && classic::begins_with_branch(&api, target, branch_name);
     let reading = classic::ask(&api, target, branch_name, details.may_be_empty, branch_first);
     let asked = with_requests(Box::pin(reading)).await;
-    let (mut observation, ClassicReading { classic, may_be_missing, renamed }) = asked;
+    let (mut observation, ClassicReading { classic, may_be_missing, renamed, history }) = asked;
     let differs = default.filter(|default| *default != branch_name);
     let mut facts = BranchFacts {
         branch: branch_name.to_string(),
@@ -83,13 +83,19 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         state: None,
         rules: Rules::NotAsked,
         rulesets: BTreeMap::new(),
+        history: None,
         viewer: Viewer::default(),
     };
     let mut others = Vec::new();
+    if let Some((seen, record)) = history.filter(|_| host.config.collects(&BRANCH_HISTORY)) {
+        others.push(Observation { requests: observation.requests.clone(), ..seen });
+        facts.history = Some(record);
+    }
+    let wanted = |rule| host.config.wants(rule);
     let settings = &host.config.rule_settings;
     // Nothing can be changed in an archived repository, so its settings do not matter.
     let archived = details.archived;
-    if !archived && wants_rules(&facts, settings) {
+    if !archived && wants_rules(&facts, settings, wanted) {
         let (seen, found) = with_requests(rules::ask(&host.api(), target, branch_name, renamed)).await;
         facts.rules = found;
         others.push(seen);
@@ -115,12 +121,12 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
         facts.state = state;
         others.push(seen);
     }
-    if next_ruleset(&facts, settings).is_some() {
+    if next_ruleset(&facts, settings, wanted).is_some() {
         // The host shows this setting only to owners.
         let owns = host.organization.settings.two_factor_requirement_enabled.value().is_some();
         facts.viewer = Viewer { administers: details.administered, owns };
     }
-    while let Some(id) = next_ruleset(&facts, settings) {
+    while let Some(id) = next_ruleset(&facts, settings, wanted) {
         let of_organization = facts.viewer.owns && !renamed && is_of_organization(&facts, id);
         let number = of_organization.then_some(number);
         let (seen, found) = with_requests(ruleset::ruleset(host, target, id, renamed, number)).await;

@@ -16,8 +16,8 @@ use evidence_rules::codehost::record::{BranchRule, BranchRules};
 /// A page of the rules from rulesets of every level for one branch.
 pub(crate) static RULES: Call<Vec<BranchRule>> = Call {
     name: "/repos/{owner}/{repo}/rules/branches/{branch}?per_page=100",
-    purpose: "`branch-protection`: the rules of rulesets",
-    times: "once per 100 rules for a repository whose classic protection does not pass",
+    purpose: "`branch-protection`, `history-protected` and `stale-approvals-dismissed`: the rules of rulesets",
+    times: "once per 100 rules for a repository whose classic protection does not pass each of the rules",
     kind: Some("branch rules"),
     media_type: JSON,
     // A hundred rules with long lists of checks; most answers are under 10 kB.

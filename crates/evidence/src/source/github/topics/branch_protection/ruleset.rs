@@ -18,7 +18,7 @@ use evidence_rules::codehost::record::Ruleset;
 /// A ruleset: the only answer that says who can bypass it.
 pub(crate) static RULESET: Call<Ruleset> = Call {
     name: "/repos/{owner}/{repo}/rulesets/{ruleset}",
-    purpose: "`branch-protection`: who can bypass a ruleset",
+    purpose: "the same: who can bypass a ruleset",
     times: "once for each ruleset of a repository on whose bypass list the result depends; an organization's ruleset \
             once for all repositories, if the user is an organization owner",
     kind: Some("rulesets"),
