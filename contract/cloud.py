@@ -3,11 +3,14 @@
 Usage: cloud.py <evidence binary> [sandbox binary]. Run by cloud.sh, which installs what it imports.
 """
 
+import base64
 import collections
 import contextlib
 import datetime
 import functools
+import json
 import re
+import secrets
 import sys
 import tempfile
 
@@ -15,6 +18,7 @@ import botocore.exceptions
 from bundle import Scenarios, Tool, expect, expect_in, refused, sandbox
 from cloud_provider import AWAY, EXTERNAL_ID, GOOD_POLICY, HOME, READING, TRAIL, Account, Provider
 from cloud_resources import detectors, resources
+from credential_services import CredentialServices
 from recorder import Recorder
 
 CONTROLS = ["CC6.1", "CC7.2"]
@@ -27,21 +31,19 @@ class Check:
         self.tool, self.provider = tool, provider
 
     @contextlib.contextmanager
-    def collected(self, controls=CONTROLS, key=None, throttle=(), throttle_after=(), **configuration):
+    def collected(self, controls=CONTROLS, key=None, throttle=(), throttle_after=(), variables=None, **configuration):
         """Collects, and then makes the checks that apply to every run."""
         recorder = Recorder(self.provider.port)
         recorder.throttle, recorder.throttle_after = set(throttle), dict(throttle_after)
         key = self.provider.reader | (key or {})
         source = {"mode": "env", "region": HOME, "endpoint_url": recorder.url} | configuration
-        run = self.tool.collect(
-            controls,
-            {"cloud": source},
-            {
+        if variables is None:
+            variables = {
                 "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"],
                 "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
                 "CLOUD_SESSION_TOKEN": key.get("SessionToken", ""),
-            },
-        )
+            }
+        run = self.tool.collect(controls, {"cloud": source}, variables)
         run.calls, run.actions = recorder.calls, collections.Counter(recorder.actions())
         recorder.stop()
         yield run
@@ -341,6 +343,68 @@ def temporary_credentials(check):
         run.expect_refused(2, "CLOUD_SESSION_TOKEN")
 
 
+def without_a_stored_key(check):
+    """Temporary credentials from a program, a container's and an instance's service, and the usual variables: the provider
+    accepts what the tool signs with them."""
+    with check.provider.permitted(["sts:AssumeRole"]):
+        sts = check.provider.client("sts", key=check.provider.reader)
+        key = sts.assume_role(RoleArn=check.provider.role, RoleSessionName="nightly", ExternalId=EXTERNAL_ID)["Credentials"]
+    with CredentialServices(key) as services:
+        program = ["/bin/cat", str(services.printed(check.tool.work))]
+        usual = {
+            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+            "AWS_SESSION_TOKEN": key["SessionToken"],
+        }
+        container = {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{services.url}/credentials",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN": services.token,
+        }
+        instance = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": services.url}
+        for mode, variables, more in [
+            ("command", {}, {"credentials_command": program}),
+            ("container", container, {}),
+            ("instance", instance, {}),
+            ("default", usual, {}),
+            ("default", container, {}),
+            ("default", instance, {}),
+        ]:
+            with check.collected(key=key, variables=variables, mode=mode, **more) as run:
+                bundle = run.expect_bundle(0)
+            expect(f"controls by {mode}", [bundle.control(one)["status"] for one in CONTROLS], ["pass", delivered(check.provider)])
+            expect_same_artifacts(bundle, as_read_by_the_client(check.provider, [HOME]))
+            expect(f"keys by {mode}", {call.access_key for call in run.calls}, {key["AccessKeyId"]})
+
+
+def web_identity(check):
+    """A cluster's token for a role. moto refuses every request without a signature once it checks them."""
+    if check.provider.name == "moto":
+        return
+    part = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+    claims = {"iss": "https://oidc.example", "aud": "sts.amazonaws.com", "sub": "pod", "iat": 1700000000, "exp": 4000000000}
+    token = f"{part({'alg': 'RS256', 'typ': 'JWT'})}.{part(claims)}.{secrets.token_urlsafe(32)}"
+    file = check.tool.work / "web-identity-token"
+    file.write_text(token)
+    file.chmod(0o600)
+    recorder = Recorder(check.provider.port)
+    run = check.tool.collect(
+        CONTROLS,
+        {"cloud": {"mode": "web_identity", "region": HOME, "endpoint_url": recorder.url}},
+        {
+            "AWS_WEB_IDENTITY_TOKEN_FILE": str(file),
+            "AWS_ROLE_ARN": check.provider.role_of_pods(),
+            "AWS_ROLE_SESSION_NAME": "nightly",
+        },
+    )
+    recorder.stop()
+    bundle = run.expect_bundle(0)
+    expect("controls", [bundle.control(one)["status"] for one in CONTROLS], ["pass", delivered(check.provider)])
+    expect_same_artifacts(bundle, as_read_by_the_client(check.provider, [HOME]))
+    expect("the first call", recorder.actions()[0], ":AssumeRoleWithWebIdentity")
+    expect("calls without a signature", sum(1 for call in recorder.calls if not call.access_key), 1)
+    run.expect_nowhere(secrets_of({"SecretAccessKey": token}, recorder))
+
+
 def throttled(check):
     """Each call is throttled once, in the form of its protocol, and repeated."""
     with check.collected(throttle=READING, regions=[HOME, AWAY]) as run:
@@ -438,6 +502,8 @@ SCENARIOS = [
     ("a log group keeps too short", short_retention),
     ("assumed role, with the right and a wrong external id", assumed_role),
     ("temporary credentials", temporary_credentials),
+    ("without a stored key: a program, a container, an instance, the usual variables", without_a_stored_key),
+    ("a cluster's token", web_identity),
     ("throttled", throttled),
     ("a page that never comes", a_page_that_never_comes),
     ("security groups, buckets, databases", resources),

@@ -108,6 +108,18 @@ class Provider(Account):
         self.process.wait(30)
         self.log.close()
 
+    def role_of_pods(self):
+        """A role that an identity provider's token is enough for."""
+        iam = self.client("iam")
+        provider = iam.create_open_id_connect_provider(
+            Url="https://oidc.example", ClientIDList=["sts.amazonaws.com"], ThumbprintList=["0" * 40]
+        )["OpenIDConnectProviderArn"]
+        statement = {"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": provider}}
+        trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        role = iam.create_role(RoleName="evidence-pods", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+        iam.put_role_policy(RoleName="evidence-pods", PolicyName="reading", PolicyDocument=allow(READING))
+        return role
+
     def furnish(self):
         iam = self.client("iam")
         iam.create_user(UserName="admin")

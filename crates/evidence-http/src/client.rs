@@ -24,6 +24,7 @@ use super::reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, Reque
 use super::request::{Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
 use super::settings::ClientSettings;
+use super::standing::Standing;
 use super::trail;
 use super::upload::UploadFile;
 use super::watch::{Exchanged, WaitReason, Watch};
@@ -127,6 +128,12 @@ impl Client {
     /// The host's last report of its limit; `None` if it has none.
     pub fn quota(&self) -> Option<QuotaStatus> {
         self.gate.status()
+    }
+
+    /// Where this client stands with its limits.
+    pub fn standing(&self) -> Standing {
+        let sent = self.requests().saturating_sub(self.retries());
+        self.gate.standing(sent, self.clock.now())
     }
 
     /// Repeats the request until there is a final answer.

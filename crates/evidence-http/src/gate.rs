@@ -16,11 +16,12 @@ use super::quota::{Admit, Quota};
 use super::reply::{FailureKind, RequestFailure};
 use super::retry::Class;
 use super::settings::ClientSettings;
+use super::standing::{Latency, Standing};
 use super::watch::{WaitReason, Watch};
 use super::work::Work;
 
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
-pub(super) const PAUSE_THRESHOLD: u64 = 100;
+pub const PAUSE_THRESHOLD: u64 = 100;
 
 /// The shortest pacing wait that is shown: a display that does not change for seconds looks like a
 /// failure.
@@ -58,6 +59,7 @@ struct State {
     work: Work,
     quota: Quota,
     in_flight: usize,
+    latency: Latency,
     /// When the rest that a secondary limit asked for ends.
     held_until: Option<Timestamp>,
     /// A refusal that holds for every further request: send no more.
@@ -103,6 +105,7 @@ impl Gate {
                 work: Work::new(settings.host_time_per_minute),
                 quota: Quota::new(),
                 in_flight: 0,
+                latency: Latency::default(),
                 held_until: None,
                 closed: None,
                 paused: SignedDuration::ZERO,
@@ -172,10 +175,13 @@ impl Gate {
     /// Notes that a request has an answer, or will have none.
     pub(super) fn leave(&self, pass: Pass, feedback: Option<&Feedback>, now: Timestamp) {
         let mut state = self.lock();
-        state.in_flight = state.in_flight.saturating_sub(1);
+        let in_flight = state.in_flight;
+        state.latency.until(in_flight, now);
+        state.in_flight = in_flight.saturating_sub(1);
         state.pace.end(now);
         state.work.end(pass.began, now, self.way(pass, feedback.is_some(), now));
         if let Some(feedback) = feedback {
+            state.latency.answered();
             state.learn(pass.ticket, feedback, now);
         }
         drop(state);
@@ -205,6 +211,29 @@ impl Gate {
     /// The host's last report of its limit.
     pub(super) fn status(&self) -> Option<super::quota::QuotaStatus> {
         self.lock().quota.last()
+    }
+
+    /// Where a client that has sent this many requests stands.
+    pub(super) fn standing(&self, sent: u64, now: Timestamp) -> Standing {
+        let mut state = self.lock();
+        let in_flight = u64::try_from(state.in_flight).unwrap_or(u64::MAX);
+        let (latency, allowed) = (state.latency.mean(), state.concurrency.allowed());
+        let (mut left_in_minute, mut minute_ends) =
+            state.pace.left(now, latency.unwrap_or_default(), allowed);
+        if let Some(held) = state.held_until.filter(|held| *held > now) {
+            (left_in_minute, minute_ends) = (0, minute_ends.max(held.duration_since(now)));
+        }
+        let budget = state.quota.budget(now, in_flight, PAUSE_THRESHOLD);
+        Standing {
+            now,
+            sent,
+            in_flight: u64::try_from(allowed).unwrap_or(u64::MAX),
+            latency,
+            per_minute: state.pace.per_minute(),
+            left_in_minute,
+            minute_ends,
+            budget,
+        }
     }
 
     /// Whether the host has given a good answer.
@@ -261,6 +290,7 @@ impl State {
                 };
             }
         }
+        self.latency.until(self.in_flight, now);
         self.in_flight += 1;
         Admission::Start(Pass { ticket: self.concurrency.start(), began: now })
     }

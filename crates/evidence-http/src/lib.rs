@@ -1,6 +1,6 @@
 //! Requests to hosts over HTTP: the only crate that names the HTTP client.
 //!
-//! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `circuit`) are pure: they take
+//! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `standing`, `circuit`) are pure: they take
 //! headers and times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
 //! `proxy` knows the proxy of the environment, `permanent` why a connection failed. `cache` keeps answers, and
 //! `revalidate` asks the host whether they still hold.
@@ -37,6 +37,7 @@ pub mod retry;
 pub mod revalidate;
 mod settings;
 mod setup;
+mod standing;
 mod trail;
 mod upload;
 mod upload_client;
@@ -49,12 +50,15 @@ pub use call::{AskedAbout, Call, Keeping, Subject};
 pub use circuit::GivenUp;
 pub use client::Client;
 pub use credential::{Anonymous, Credential};
+pub use gate::PAUSE_THRESHOLD;
 pub use login::{Lease, Login, Renewal, RenewalTerms, bearer};
 pub use permanent::{HelpTarget, PermanentFailure};
 pub use proxy::{Proxy, Variables};
+pub use quota::Budget;
 pub use reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, RequestFailure};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 pub use settings::ClientSettings;
+pub use standing::Standing;
 pub use trail::{Asked, recorded, replay};
 pub use upload::{Invalidated, UploadFile};
 pub use upload_client::{UploadClient, UploadRequest};

@@ -80,6 +80,35 @@ impl Pace {
         self.open = self.open.saturating_sub(1);
     }
 
+    /// How many requests start one after the other without waiting for the pace, if an answer takes `latency` and
+    /// `in_flight` are in flight; and the time until the next one may start.
+    pub fn left(
+        &mut self,
+        now: Timestamp,
+        latency: SignedDuration,
+        in_flight: usize,
+    ) -> (u64, SignedDuration) {
+        self.forget_elapsed(now);
+        let rounds = |number: usize| {
+            let round = i32::try_from(1 + number / in_flight.max(1)).unwrap_or(i32::MAX);
+            latency.saturating_mul(round)
+        };
+        let mut left = self.most.saturating_sub(self.open + self.ended.len());
+        for ended in &self.ended {
+            let free = minute_after(*ended).duration_since(now);
+            if free > rounds(left) {
+                return (u64::try_from(left).unwrap_or(u64::MAX), free);
+            }
+            left += 1;
+        }
+        (u64::try_from(left).unwrap_or(u64::MAX), MINUTE)
+    }
+
+    /// The most requests in a minute; 0 means no limit.
+    pub fn per_minute(&self) -> u64 {
+        u64::try_from(self.most).unwrap_or(u64::MAX)
+    }
+
     /// Drops the requests that ended a minute ago. If the clock was set back, an end in the future counts as now: no
     /// wait is ever longer than a minute.
     fn forget_elapsed(&mut self, now: Timestamp) {
@@ -121,6 +150,33 @@ mod tests {
             assert_eq!(burst(&mut pace, at(60_000)), most);
             assert_eq!(burst(&mut pace, at(3_600_000)), most, "an idle hour saves nothing up");
         }
+    }
+
+    /// In the middle of a minute's requests, those of the minute before make room for the rest of them.
+    #[test]
+    fn what_is_left_of_a_minute() {
+        let latency = SignedDuration::from_millis(300);
+        let mut pace = Pace::new(900);
+        assert_eq!(pace.left(at(0), latency, 32), (900, MINUTE));
+        // Two minutes of rounds of 32, one minute and one answer apart.
+        let round = |pace: &mut Pace, start: i64| {
+            let started = (0..32).take_while(|_| pace.start(at(start)).is_ok()).count();
+            (0..started).for_each(|_| pace.end(at(start + 300)));
+            started
+        };
+        for number in 0..29 {
+            round(&mut pace, number * 300);
+        }
+        assert_eq!(pace.left(at(9_000), latency, 32), (0, SignedDuration::from_millis(51_300)));
+        (0..10).for_each(|number| assert_eq!(round(&mut pace, 60_300 + number * 300), 32));
+        let (left, ends) = pace.left(at(63_300), latency, 32);
+        assert_eq!((left, ends), (900 - 320, SignedDuration::from_millis(60_600 + 60_000 - 63_300)));
+        // Answers that take so long that the pace never holds a request back.
+        let mut pace = Pace::new(900);
+        for number in 0..30 {
+            round(&mut pace, number * 3_000);
+        }
+        assert_eq!(pace.left(at(90_000), SignedDuration::from_secs(3), 32), (900, MINUTE));
     }
 
     #[test]

@@ -16,6 +16,9 @@ use jiff::{SignedDuration, Timestamp};
 /// The longest wait for a reset in seconds: the hour of a window, and a minute for clocks and delays.
 pub const LONGEST_WAIT_SECONDS: i64 = 3_660;
 
+/// The window of the limit in seconds, as the host documents it.
+const WINDOW_SECONDS: i64 = 3_600;
+
 /// How many seconds to wait when the host says that the limit is used up, but not when it resets.
 const UNKNOWN_RESET_SECONDS: i64 = 60;
 
@@ -63,6 +66,25 @@ pub enum Admit {
         /// When new requests are available, by this machine's clock.
         until: Timestamp,
     },
+}
+
+/// What the limit allows in this window and in the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Requests that may still start.
+    pub now: u64,
+    /// Requests that may start in each further window.
+    pub then: u64,
+    /// When the next window begins, by this machine's clock.
+    pub next: Timestamp,
+}
+
+/// How many requests of this limit are left to others.
+pub fn kept_back(limit: Option<u64>, threshold: u64) -> u64 {
+    match limit {
+        Some(limit) if limit <= threshold => (limit / 10).max(1),
+        _ => threshold,
+    }
 }
 
 /// What is known about the primary limit.
@@ -151,11 +173,8 @@ impl Quota {
             .windows
             .iter()
             .filter(|window| {
-                let threshold = match window.status.limit {
-                    Some(limit) if limit <= threshold => (limit / 10).max(1),
-                    _ => threshold,
-                };
-                window.status.remaining.saturating_sub(in_flight) < threshold
+                let kept_back = kept_back(window.status.limit, threshold);
+                window.status.remaining.saturating_sub(in_flight) < kept_back
             })
             .map(|window| window.wake)
             .max();
@@ -176,6 +195,24 @@ impl Quota {
     pub fn tightest(&mut self, now: Timestamp) -> Option<QuotaStatus> {
         self.forget_elapsed(now);
         self.windows.iter().map(|window| window.status).min_by_key(|status| status.remaining)
+    }
+
+    /// What the limit allows, for a forecast; `None` if no answer has had numbers.
+    pub fn budget(&mut self, now: Timestamp, in_flight: u64, threshold: u64) -> Option<Budget> {
+        self.forget_elapsed(now);
+        let tightest = self.windows.iter().min_by_key(|window| window.status.remaining);
+        let limit = tightest.and_then(|window| window.status.limit).or(self.last.and_then(|last| last.limit));
+        let kept_back = kept_back(limit, threshold);
+        let allowed = |remaining: u64| remaining.saturating_sub(kept_back);
+        if let Some(window) = &self.exhausted {
+            return Some(Budget { now: 0, then: allowed(limit.unwrap_or_default()), next: window.wake });
+        }
+        let (remaining, next) = match tightest {
+            Some(window) => (window.status.remaining.saturating_sub(in_flight), window.wake),
+            // The window is over, and the next one begins with the next answer.
+            None => (limit?, later(now, WINDOW_SECONDS + 1)),
+        };
+        Some(Budget { now: allowed(remaining), then: allowed(limit.unwrap_or(remaining)), next })
     }
 
     /// When requests may start again: a second after the reset, at least a second and at most

@@ -260,8 +260,11 @@ fn controls(history: &History) -> Vec<ControlStrips> {
     controls
 }
 
+/// Whether a day is of a kind.
+type IsMeant<'a> = &'a dyn Fn(&RuleDay) -> bool;
+
 fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
-    let days = |(is_meant, word): (&dyn Fn(&RuleDay) -> bool, &'static str)| {
+    let days = |(is_meant, word): (IsMeant<'_>, &'static str)| {
         let runs = history.runs(rule, is_meant);
         let count = rule.days.iter().filter(|day| is_meant(day)).count();
         let more = saturating_u64(runs.len().saturating_sub(RUNS));
@@ -273,7 +276,7 @@ fn strip(history: &History, rule: &RuleDays, coverage: &RuleCoverage) -> Strip {
         })
     };
     let is = |result: Option<Status>| move |day: &RuleDay| day.result == result;
-    let kinds: [(&dyn Fn(&RuleDay) -> bool, &'static str); 4] = [
+    let kinds: [(IsMeant<'_>, &'static str); 4] = [
         (&is(Some(Status::Fail)), "with a failure"),
         (&is(Some(Status::NotVerifiable)), "not verifiable"),
         (&is(None), "without a bundle"),

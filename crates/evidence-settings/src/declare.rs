@@ -142,6 +142,20 @@ pub enum Shape {
     },
     /// The text `*`, or a list of texts that is not empty.
     EverythingOr(Format),
+    /// A text, or a mapping of names to texts that is not empty.
+    TextOrMap {
+        /// The format of each text.
+        of: Format,
+        /// The format of each name.
+        names: Format,
+    },
+    /// A mapping of names to lists of texts; neither is empty.
+    Lists {
+        /// The format of each text.
+        of: Format,
+        /// The format of each name.
+        names: Format,
+    },
     /// A mapping of free names to free texts.
     Tags,
     /// A mapping with declared keys.

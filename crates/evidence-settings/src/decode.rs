@@ -4,9 +4,11 @@
 //! its declared type and follows its declared rule.
 
 mod list;
+mod map;
 mod value;
 
 pub use list::{Everything, ListEntry};
+pub use map::{NamedList, TextOrMap};
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -52,6 +52,12 @@ fn of_shape(shape: &Shape) -> String {
         Shape::Entries { of, .. } => format!("list of {} or of mappings, see below", of_format(*of)),
         Shape::TextOr { of, .. } => format!("{} or mapping, see below", of_format(*of)),
         Shape::EverythingOr(of) => format!("`\"*\"`, or a list of {}", of_format(*of)),
+        Shape::TextOrMap { of, names } => {
+            format!("{}, or a mapping of {} to {0}", of_format(*of), of_format(*names))
+        }
+        Shape::Lists { of, names } => {
+            format!("mapping of {} to lists of {}", of_format(*names), of_format(*of))
+        }
         Shape::Tags => "mapping of text to text".to_owned(),
         Shape::Section(_) => "mapping, see below".to_owned(),
         Shape::OrSection { plain, .. } => format!("{}, or a mapping, see below", of_shape(plain)),

@@ -109,6 +109,10 @@ fn of_shape(shape: &'static Shape) -> Map<String, Value> {
         })),
         Shape::TextOr { of, section } => object(json!({ "anyOf": [of_format(*of), of_section(section)] })),
         Shape::EverythingOr(of) => object(json!({ "oneOf": [{ "const": "*" }, list_of(*of)] })),
+        Shape::TextOrMap { of, names } => object(json!({
+            "anyOf": [of_format(*of), map_of(*names, of_format(*of))],
+        })),
+        Shape::Lists { of, names } => map_of(*names, list_of(*of)),
         Shape::Tags => object(json!({
             "type": "object",
             "propertyNames": { "pattern": "^[A-Za-z0-9._/-]+$", "maxLength": MAX_TAG_NAME },
@@ -122,6 +126,15 @@ fn of_shape(shape: &'static Shape) -> Map<String, Value> {
             object(json!({ "type": "array", "items": of_section(section), "minItems": 1 }))
         }
     }
+}
+
+fn map_of(names: Format, values: Map<String, Value>) -> Map<String, Value> {
+    object(json!({
+        "type": "object",
+        "propertyNames": of_format(names),
+        "additionalProperties": values,
+        "minProperties": 1,
+    }))
 }
 
 fn list_of(format: Format) -> Map<String, Value> {

@@ -179,8 +179,12 @@ pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
     }
 }
 
+/// Another type instead of a mapping.
+pub(super) fn of_map(key: &Key, what: &str, value: &Value) -> Complaint {
+    expected(key, what, value).help(format!("write it like `{}: {}`", key.name, key.example))
+}
+
 /// Another type instead of tags.
 pub(super) fn of_tags(key: &Key, value: &Value) -> Complaint {
-    expected(key, "a mapping of names to texts", value)
-        .help(format!("write it like `{}: {}`", key.name, key.example))
+    of_map(key, "a mapping of names to texts", value)
 }

@@ -1,15 +1,17 @@
-//! The smallest tools of text: makes untrusted text safe to print, shows errors with their causes on one line, and writes
-//! numbers as people read them.
+//! The smallest tools of text: makes untrusted text safe to print, shows errors with their causes on one line, matches names
+//! against patterns, and writes numbers as people read them.
 //!
 //! A name or a message may hold any text: a terminal's escape sequence, a line break, or a mark that changes the
 //! reading direction. Nothing here prints.
 
 mod chain;
+mod glob;
 mod numbers;
 mod printable;
 mod safe;
 
 pub use chain::Chain;
+pub use glob::matches as glob_matches;
 pub use numbers::{
     bytes, counted, duration, saturating_i64, saturating_u32, saturating_u64, saturating_usize, thousands,
 };

@@ -6,7 +6,7 @@ use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Member};
 use evidence_bundle::read::ControlHead;
 
-use crate::glob::matches;
+use evidence_text::glob_matches as matches;
 
 /// A filter of checks: an empty list matches all, several entries match any of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -16,7 +16,6 @@ pub mod diff;
 pub mod difference;
 mod filter;
 mod findings;
-mod glob;
 pub mod history;
 mod json;
 mod lists;
@@ -48,9 +47,9 @@ pub use comparison::{
     ControlChange, CountChange, compare,
 };
 pub use evidence_bundle::read::{ControlHead, Row, Sink};
+pub use evidence_text::glob_matches;
 pub use filter::{CheckFilter, MemberFilter, UnknownName};
 pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
-pub use glob::matches as glob_matches;
 pub use json::document;
 pub use lists::{ChangeEntry, List, ListDraw, ListEntry, PersonEntry};
 pub use observations::{ObservationSearch, outcome_word};

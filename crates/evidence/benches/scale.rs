@@ -2,7 +2,8 @@
 //! jumps.
 //!
 //! `cargo bench -p evidence --bench scale -- [repositories ...]`: each a multiple of 50; by default 50, 500, 5,000 and
-//! 50,000. With `bulk` it simulates only runs with `bulk: true`. Prints the tables of docs/scale.md first; `-- csv` prints the curve of its picture and nothing else. The
+//! 50,000. With `bulk` it simulates only runs with `bulk: true`. Prints the tables of docs/scale.md first; `-- csv` prints the curve of
+//! its picture and nothing else, `-- forecasts` the tool's forecasts beside what its runs take. The
 //! simulation is the tool's library against the sandbox, which enforces the limits; hours pass at once. A measurement,
 //! not a test: it fails only if a run does.
 
@@ -16,7 +17,7 @@ use evidence_bundle::document::BulkRecord;
 use evidence_text::{duration, thousands};
 use jiff::SignedDuration;
 use simulate::organization::{LATENCY, Organization, Run, USUAL};
-use simulate::{PER_HOUR, PER_HOUR_OF_APP, Simulated, Simulation, table};
+use simulate::{PER_HOUR, PER_HOUR_OF_APP, Simulated, Simulation, forecasts, table};
 
 /// Keeps the answers, so that the next run only asks whether they still hold.
 const REVALIDATE: &str = "    revalidate: true\n";
@@ -37,6 +38,20 @@ fn main() -> ExitCode {
     }
     if std::env::args().any(|argument| argument == "csv") {
         anstream::print!("{}", table::curve());
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|argument| argument == "forecasts") {
+        anstream::print!("{}", forecasts::HEAD);
+        let sizes = sizes.into_iter().filter_map(|repositories| u32::try_from(repositories).ok());
+        for runs in sizes.map(forecasts::runs) {
+            match runs {
+                Ok(runs) => runs.iter().for_each(|run| anstream::print!("{}", run.row())),
+                Err(error) => {
+                    anstream::eprintln!("{error}");
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
         return ExitCode::SUCCESS;
     }
     anstream::println!("{}\n{}", table::runs(), table::mixes());

@@ -5,6 +5,7 @@
 //! until all sources are done, so that the order of the documents does not depend on which one was faster.
 
 mod collector;
+mod progress;
 
 use std::io;
 
@@ -110,7 +111,8 @@ pub async fn gather(
     let mut items = Vec::new();
     for (index, source) in sources.iter().enumerate() {
         let asked = (framework, source.rules());
-        let mut collector = Collector::new(source.name(), asked, screen, env, reporter);
+        let standing = source.session().and_then(Session::standing);
+        let mut collector = Collector::new((source.name(), standing), asked, screen, env, reporter);
         match source {
             Connected::Failed(scope, error) => collector.unconnected(scope, error, spool)?,
             Connected::Session(session, asked) => {
@@ -130,12 +132,12 @@ pub async fn gather(
     while let Some((index, item)) = items.next().await {
         let Some(collector) = parts.get_mut(index) else { continue };
         match (item, sources.get(index)) {
-            (Some(item), _) => collector.add(item, spool)?,
+            (Some(item), Some(Connected::Session(session, _))) => collector.add(item, &**session, spool)?,
             (None, Some(Connected::Session(session, _))) => {
                 collector.finish(&**session);
                 session.collected();
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     let mut collection = Collection::default();

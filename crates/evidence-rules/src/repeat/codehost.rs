@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Outcome;
+use serde_json::Value;
 
 use super::facts::Artifact;
 use super::group::{JudgeContext, Judged, Row};
@@ -14,7 +15,7 @@ use crate::codehost::artifact::{
     ORGANIZATION_SETTINGS, PEOPLE, PROTECTION, RULESET, SECURITY,
 };
 use crate::codehost::branch_protection::{
-    self, BranchFacts, Classic, RULESET_ID, Rules, Unread, wants_rules,
+    self, BranchFacts, Classic, RULESET_ID, Rules, Unread, branch_of, wants_rules,
 };
 use crate::codehost::changes::{Changes, ChangesFacts};
 use crate::codehost::codeowners::{CodeOwners, OwnersFacts};
@@ -109,7 +110,7 @@ fn exempt(row: &Row, around: JudgeContext<'_>) -> Option<&'static Reason> {
 fn changes(rows: &[Row], record: &Changes, around: JudgeContext<'_>) -> ChangesFacts {
     let unread = |kind: &ArtifactKind| rows.iter().any(|row| *row.kind == *kind);
     let exempt = around.settings.get("exempt_pushers").and_then(|names| names.as_array());
-    let (_, other_default) = branch_name(around);
+    let (_, other_default) = branch_name(around, &record.repository);
     ChangesFacts {
         record: record.clone(),
         other_default: other_default.map(str::to_string),
@@ -120,8 +121,15 @@ fn changes(rows: &[Row], record: &Changes, around: JudgeContext<'_>) -> ChangesF
 }
 
 /// The branch that was looked at; and the default branch, if none is configured and the default differs.
-fn branch_name(around: JudgeContext<'_>) -> (&str, Option<&str>) {
-    let setting = around.settings.get("branch").and_then(|branch| branch.as_str());
+fn branch_name<'a>(around: JudgeContext<'a>, subject: &str) -> (&'a str, Option<&'a str>) {
+    let setting = match around.settings.get("branch") {
+        Some(Value::Object(branches)) => {
+            let patterns =
+                branches.iter().filter_map(|(pattern, branch)| Some((&**pattern, branch.as_str()?)));
+            branch_of(patterns, subject)
+        }
+        setting => setting.and_then(|branch| branch.as_str()),
+    };
     let branch = match setting {
         None => FALLBACK_BRANCH,
         Some(DEFAULT_BRANCH) => around.default_branch.unwrap_or_default(),
@@ -133,7 +141,7 @@ fn branch_name(around: JudgeContext<'_>) -> (&str, Option<&str>) {
 /// The facts about the protection of a branch.
 fn branch(rows: &[Row], around: JudgeContext<'_>) -> Option<BranchFacts> {
     let (first, others) = rows.split_first()?;
-    let (branch, other_default) = branch_name(around);
+    let (branch, other_default) = branch_name(around, &first.subject);
     let classic = match &first.artifact {
         Some(Artifact::Protection(protection)) => Classic::Shown(protection.clone()),
         _ => Classic::not_shown(first.shown()).unwrap_or(Classic::Empty),

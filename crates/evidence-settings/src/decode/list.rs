@@ -137,7 +137,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    fn items(
+    pub(super) fn items(
         &mut self,
         key: &'static Key,
         of: Format,

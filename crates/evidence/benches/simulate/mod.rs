@@ -7,20 +7,22 @@
 //! Counters decide whether every task waits: the host holds every request that was started, and the tool has read every
 //! answer that the host released.
 
+pub(crate) mod forecasts;
 pub(crate) mod organization;
 pub(crate) mod table;
 
 use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use evidence::collection::{self, Collection, Connected};
 use evidence::config::Config;
 use evidence::env::{Clock, Env, VirtualTime};
+use evidence::forecast::Forecast;
 use evidence::report::{Event, Reporter};
-use evidence::source::{RunContext, Session};
+use evidence::source::{Plan, RunContext, Session};
 use evidence::spool::Spool;
 use evidence_bundle::document::BulkRecord;
 use evidence_screen::Screen;
@@ -71,6 +73,9 @@ pub(crate) struct Simulated {
     pub(crate) bulk: Option<BulkRecord>,
     /// Real duration.
     pub(crate) wall: Duration,
+    pub(crate) began: Timestamp,
+    /// The forecasts of the progress line, and when each was made.
+    pub(crate) forecasts: Vec<(Timestamp, Forecast)>,
 }
 
 impl Simulation {
@@ -85,6 +90,16 @@ impl Simulation {
         latency: SignedDuration,
         per_hour: u64,
     ) -> Result<Simulation, String> {
+        let limits = Limits { primary: Some(Primary::new(per_hour, per_hour)), ..Limits::documented() };
+        Simulation::with(limits, repositories, latency)
+    }
+
+    /// The same on a host with other limits.
+    pub(crate) fn with(
+        limits: Limits,
+        repositories: u32,
+        latency: SignedDuration,
+    ) -> Result<Simulation, String> {
         let start = "2026-11-21T09:00:00Z".parse().map_err(text)?;
         let (hands, host) = (Arc::new(VirtualTime::new(start)), Arc::new(VirtualTime::new(start)));
         let held = Arc::new(AtomicU64::new(0));
@@ -93,7 +108,7 @@ impl Simulation {
         let change = Arc::new(Notify::new());
         let changed = Arc::clone(&change);
         let server = large_organization(repositories)
-            .limits(Limits { primary: Some(Primary::new(per_hour, per_hour)), ..Limits::documented() })
+            .limits(limits)
             .query_time(QUERY_TIME, REPOSITORY_TIME)
             .log_limit(0)
             .latency(Duration::try_from(latency).map_err(text)?)
@@ -119,26 +134,33 @@ impl Simulation {
 
     /// A run with the default settings and these additional lines in the source's section.
     pub(crate) fn collect(&self, settings: &str) -> Result<Simulated, String> {
-        static PROVIDER: Once = Once::new();
-        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        let cache = self.cache.path().to_string_lossy();
-        let variables = [("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", &*cache)];
-        let env = Env::new(variables, Clock::Driven(Arc::clone(&self.hands)));
+        self.run(settings, false, None)?.ok_or_else(|| "the run was cut off".to_string())
+    }
+
+    /// A run that goes on with what the one before it has read.
+    pub(crate) fn resume(&self, settings: &str) -> Result<Simulated, String> {
+        self.run(settings, true, None)?.ok_or_else(|| "the run was cut off".to_string())
+    }
+
+    /// A run that is killed after this time.
+    pub(crate) fn kill_after(&self, settings: &str, time: SignedDuration) -> Result<(), String> {
+        match self.run(settings, false, Some(time))? {
+            Some(_) => Err("the run was too short to be killed".to_string()),
+            None => Ok(()),
+        }
+    }
+
+    fn run(
+        &self,
+        settings: &str,
+        resume: bool,
+        limit: Option<SignedDuration>,
+    ) -> Result<Option<Simulated>, String> {
+        let (env, reporter, surroundings) = self.surroundings(resume, false);
         let config = self.config(settings, &env)?;
-        let reporter = Arc::new(Answered { answers: AtomicU64::new(0), change: Arc::clone(&self.change) });
-        let surroundings = RunContext {
-            env: env.clone(),
-            reporter: reporter.clone(),
-            screen: Arc::new(Screen::new(&[])),
-            dry_run: false,
-            resume: false,
-            cache_secret: Arc::default(),
-            budgets: evidence_http::Budgets::default(),
-        };
         let directory = tempfile::tempdir().map_err(text)?;
         let mut spool = Spool::new(directory.path()).map_err(text)?;
         let (began, started) = (self.hands.now(), Instant::now());
-        self.held.store(0, Ordering::SeqCst);
         let connected: OnceCell<[Connected; 1]> = OnceCell::new();
         let run = async {
             let source = config.sources.first().ok_or("no source is configured")?;
@@ -148,25 +170,84 @@ impl Simulation {
                 .await
                 .map_err(text)
         };
-        // The number of requests that the connection test has started is not visible here: count those that have
-        // arrived, but at least one.
-        let arrived = || self.held.load(Ordering::SeqCst).max(1);
-        let sent = || session(connected.get()).map_or_else(arrived, |session| session.account().requests);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
-        let collection: Collection = runtime.block_on(async {
-            tokio::select! {
-                biased;
-                collection = run => collection,
-                stuck = self.drive(sent, &reporter.answers) => Err(stuck),
-            }
-        })?;
-        let account = session(connected.get()).map(Session::account).ok_or("there is no session")?;
-        Ok(Simulated {
+        let until = limit.and_then(|limit| began.checked_add(limit).ok());
+        let collection: Option<Collection> = self.driven(run, &connected, &reporter, until)?;
+        let Some(collection) = collection else { return Ok(None) };
+        let session = session(connected.get()).ok_or("there is no session")?;
+        let account = session.account();
+        if limit.is_none() {
+            session.delivered();
+        }
+        let forecasts =
+            std::mem::take(&mut *reporter.forecasts.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Some(Simulated {
             after: self.hands.now().duration_since(began),
             requests: account.requests,
             refused: account.retries + u64::try_from(collection.errors.len()).unwrap_or(u64::MAX),
             bulk: account.bulk,
             wall: started.elapsed(),
+            began,
+            forecasts,
+        }))
+    }
+
+    /// The plan of a dry run, and the time at its end.
+    pub(crate) fn plan(&self, settings: &str, resume: bool) -> Result<(Plan, Timestamp), String> {
+        let (env, reporter, surroundings) = self.surroundings(resume, true);
+        let config = self.config(settings, &env)?;
+        let connected: OnceCell<[Connected; 1]> = OnceCell::new();
+        let run = async {
+            let source = config.sources.first().ok_or("no source is configured")?;
+            let session = source.connect(&surroundings).await.map_err(|error| format!("{error:?}"))?;
+            let sources = connected.get_or_init(|| [Connected::Session(session, Vec::new())]);
+            let session = session_of(sources).ok_or("there is no session")?;
+            session.plan().await.map_err(|error| format!("{error:?}"))
+        };
+        let plan = self.driven(run, &connected, &reporter, None)?.ok_or("the dry run was cut off")?;
+        Ok((plan, self.hands.now()))
+    }
+
+    fn surroundings(&self, resume: bool, dry_run: bool) -> (Env, Arc<Answered>, RunContext) {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        let cache = self.cache.path().to_string_lossy();
+        let variables = [("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", &*cache)];
+        let env = Env::new(variables, Clock::Driven(Arc::clone(&self.hands)));
+        let (answers, forecasts) = (AtomicU64::new(0), Mutex::default());
+        let (hands, change) = (Arc::clone(&self.hands), Arc::clone(&self.change));
+        let reporter = Arc::new(Answered { answers, change, hands, forecasts });
+        let surroundings = RunContext {
+            env: env.clone(),
+            reporter: reporter.clone(),
+            screen: Arc::new(Screen::new(&[])),
+            dry_run,
+            resume,
+            cache_secret: Arc::default(),
+            budgets: evidence_http::Budgets::default(),
+        };
+        (env, reporter, surroundings)
+    }
+
+    /// Runs this while the clock is moved; `None` if it is not done at the given time.
+    fn driven<T>(
+        &self,
+        run: impl Future<Output = Result<T, String>>,
+        connected: &OnceCell<[Connected; 1]>,
+        reporter: &Answered,
+        until: Option<Timestamp>,
+    ) -> Result<Option<T>, String> {
+        self.held.store(0, Ordering::SeqCst);
+        // The number of requests that the connection test has started is not visible here: count those that have
+        // arrived, but at least one.
+        let arrived = || self.held.load(Ordering::SeqCst).max(1);
+        let sent = || session(connected.get()).map_or_else(arrived, |session| session.account().requests);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                output = run => output.map(Some),
+                ended = self.drive(sent, &reporter.answers, until) => ended.map(|()| None),
+            }
         })
     }
 
@@ -181,8 +262,17 @@ impl Simulation {
             .map_err(|problems| format!("{problems:?}"))
     }
 
-    /// Moves the clock whenever every task waits. Returns only if the run is stuck, with a description of its state.
-    async fn drive(&self, sent: impl Fn() -> u64, answered: &AtomicU64) -> String {
+    /// Moves the clock whenever every task waits, until the given time.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the run is stuck, with a description of its state.
+    async fn drive(
+        &self,
+        sent: impl Fn() -> u64,
+        answered: &AtomicU64,
+        until: Option<Timestamp>,
+    ) -> Result<(), String> {
         let mut released = 0;
         let state = || (sent(), self.held.load(Ordering::SeqCst), answered.load(Ordering::SeqCst));
         loop {
@@ -195,6 +285,9 @@ impl Simulation {
                 seen = now;
             }
             let next = [self.hands.next(), self.host.next()].into_iter().flatten().min();
+            if until.is_some_and(|until| self.hands.now() >= until) {
+                return Ok(());
+            }
             match next.filter(|_| checks == CHECKS) {
                 Some(next) => {
                     self.hands.move_to(next);
@@ -203,10 +296,10 @@ impl Simulation {
                 // A request arrived at the host, or the tool read an answer.
                 None if tokio::time::timeout(STUCK, self.change.notified()).await.is_ok() => {}
                 None => {
-                    return format!(
+                    return Err(format!(
                         "nothing goes on: {} started, {} at the host, {released} released, {} understood, next {next:?}",
                         seen.0, seen.1, seen.2
-                    );
+                    ));
                 }
             }
         }
@@ -214,10 +307,11 @@ impl Simulation {
 }
 
 fn session(connected: Option<&[Connected; 1]>) -> Option<&dyn Session> {
-    match connected {
-        Some([Connected::Session(session, _)]) => Some(&**session),
-        _ => None,
-    }
+    session_of(connected?)
+}
+
+fn session_of([connected]: &[Connected; 1]) -> Option<&dyn Session> {
+    connected.session()
 }
 
 fn later(time: Timestamp, duration: Duration) -> Timestamp {
@@ -228,10 +322,12 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Counts the answers that the tool has read, and prints nothing.
+/// Counts the answers that the tool has read, keeps its forecasts, and prints nothing.
 struct Answered {
     answers: AtomicU64,
     change: Arc<Notify>,
+    hands: Arc<VirtualTime>,
+    forecasts: Mutex<Vec<(Timestamp, Forecast)>>,
 }
 
 impl Reporter for Answered {
@@ -239,6 +335,10 @@ impl Reporter for Answered {
         if matches!(event, Event::Request { .. }) {
             self.answers.fetch_add(1, Ordering::SeqCst);
             self.change.notify_one();
+        }
+        if let Event::Answered { forecast: Some(forecast), .. } = event {
+            let mut forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner);
+            forecasts.push((self.hands.now(), forecast));
         }
     }
 

@@ -98,13 +98,20 @@ impl Organization {
         let alone = 2 + u64::from(pages) + u64::from(places);
         let left = PER_HOUR - KEPT_BACK;
         let hourly = Hourly { now: left, then: left, ends: SignedDuration::from_hours(1) };
-        Terms { in_flight: IN_FLIGHT, latency: LATENCY, alone, per_minute: PER_MINUTE, hourly: Some(hourly) }
+        Terms {
+            in_flight: IN_FLIGHT,
+            latency: LATENCY,
+            alone,
+            per_minute: PER_MINUTE,
+            minute: None,
+            hourly: Some(hourly),
+        }
     }
 
     /// Sequential requests without pacing until the host refuses one; then the script sleeps until the reset.
     pub(crate) fn naive_terms() -> Terms {
         let hourly = Hourly { now: PER_HOUR, then: PER_HOUR, ends: SignedDuration::from_hours(1) };
-        Terms { in_flight: 1, latency: LATENCY, alone: 0, per_minute: 0, hourly: Some(hourly) }
+        Terms { in_flight: 1, latency: LATENCY, alone: 0, per_minute: 0, minute: None, hourly: Some(hourly) }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::refusals::{Refusal, Refusals};
 use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
-use evidence_http::{Asked, GivenUp};
+use evidence_http::{Asked, GivenUp, Standing};
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::{Rule, Verdict, reason};
 use evidence_screen::{Confidence, Screen};
@@ -26,6 +26,7 @@ use evidence_text::counted;
 use evidence_text::saturating_u64;
 
 use super::Collection;
+use super::progress::Progress;
 
 /// One source's share.
 pub(super) struct Collector<'a> {
@@ -46,11 +47,12 @@ pub(super) struct Collector<'a> {
     observations: u32,
     /// The subject that was screened last.
     last_subject: Arc<str>,
+    progress: Progress,
 }
 
 impl<'a> Collector<'a> {
     pub(super) fn new(
-        source: SourceName,
+        (source, standing): (SourceName, Option<Standing>),
         (framework, rules): (&'static Framework, &[&'static Rule]),
         screen: &'a Screen,
         env: &'a Env,
@@ -70,12 +72,20 @@ impl<'a> Collector<'a> {
             refusals: Refusals::default(),
             observations: 0,
             last_subject: "".into(),
+            progress: Progress::new(env.clock.now(), standing),
         }
     }
 
-    pub(super) fn add(&mut self, item: CollectionItem, spool: &mut Spool) -> io::Result<()> {
+    /// Adds what `session` yielded.
+    pub(super) fn add(
+        &mut self,
+        item: CollectionItem,
+        session: &dyn Session,
+        spool: &mut Spool,
+    ) -> io::Result<()> {
         match item {
-            CollectionItem::Population { discovered, expected, text, members, scope } => {
+            CollectionItem::Population { discovered, expected, work, text, members, scope } => {
+                self.progress.expect(expected, &work);
                 self.discovered = discovered.unwrap_or(0);
                 self.population = scope.record(self.source, 0, 0);
                 self.population.organization = self.clean(&self.population.organization);
@@ -87,12 +97,19 @@ impl<'a> Collector<'a> {
                 self.reporter.event(Event::Population { source: self.source, expected, text: &text });
             }
             CollectionItem::Listed { kind, subject, requests } => {
+                self.progress.asked(&requests);
                 let subject = self.clean(&subject);
                 let row = self.row(&subject, kind, Outcome::Listed, &requests);
                 self.record(&row, spool)?;
             }
             CollectionItem::Warned(warning) => self.warn(warning, true),
-            CollectionItem::Inspected(inspection) => self.inspected(inspection, spool)?,
+            CollectionItem::Inspected(inspection) => {
+                let requests = inspection.observations.iter().flat_map(|observation| &observation.requests);
+                self.progress.observed(requests);
+                self.inspected(inspection, spool)?;
+                let forecast = self.progress.forecast(session, self.env.clock.now());
+                self.reporter.event(Event::Answered { source: self.source, forecast });
+            }
         }
         Ok(())
     }
@@ -253,7 +270,6 @@ impl<'a> Collector<'a> {
             self.clean_subject(&mut check.subject);
             self.spool_check(check, spool)?;
         }
-        self.reporter.event(Event::Answered(self.source));
         Ok(())
     }
 

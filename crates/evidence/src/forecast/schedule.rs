@@ -1,7 +1,7 @@
 //! How long a number of requests takes at best, given the hourly limit, the pace and the latency.
 //!
-//! Pure arithmetic, and the only implementation: both the dry run's forecast and docs/scale.md use it. It does not
-//! account for retries or for other users of the same limit.
+//! Pure arithmetic, and the only implementation: every forecast and docs/scale.md use it. It does not account for
+//! retries or for other users of the same limit.
 //!
 //! How a run proceeds under all three constraints:
 //! - Answers take `latency`, and `in_flight` requests run concurrently: requests start in rounds.
@@ -33,8 +33,19 @@ pub struct Terms {
     pub alone: u64,
     /// The maximum number of requests in any minute; 0 means no limit.
     pub per_minute: u64,
+    /// What is left of the present minute; `None` if all of it is.
+    pub minute: Option<Minute>,
     /// The hourly limit, if there is one.
     pub hourly: Option<Hourly>,
+}
+
+/// A minute of which a part is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Minute {
+    /// Requests that may still start.
+    pub left: u64,
+    /// The time until more may start.
+    pub ends: SignedDuration,
 }
 
 /// The hourly limit.
@@ -95,12 +106,17 @@ struct Left {
 
 impl Going {
     fn new(terms: &Terms) -> Going {
-        let burst = Burst {
+        let mut burst = Burst {
             began: 0,
             latency: milliseconds(terms.latency),
             in_flight: terms.in_flight.max(1),
             alone: terms.alone,
             per_minute: terms.per_minute,
+            first: (0, 0),
+        };
+        burst.first = match terms.minute {
+            Some(minute) => (minute.left, milliseconds(minute.ends)),
+            None => burst.whole_minute(),
         };
         let hourly = terms.hourly.map(|hourly| Left {
             requests: hourly.now,
@@ -147,7 +163,7 @@ impl Phase {
     }
 
     /// Removes this many requests, and returns how many of them are counted.
-    fn take(&mut self, requests: u64) -> u64 {
+    pub(super) fn take(&mut self, requests: u64) -> u64 {
         let counted = share(self.counted, requests, self.requests);
         self.requests -= requests.min(self.requests);
         self.counted = self.counted.saturating_sub(counted);
@@ -162,6 +178,8 @@ struct Burst {
     in_flight: u64,
     alone: u64,
     per_minute: u64,
+    /// How many requests start in the first minute, and when the next minute's start.
+    first: (u64, u64),
 }
 
 impl Burst {
@@ -172,10 +190,18 @@ impl Burst {
             (alone + (number - alone) / self.in_flight).saturating_mul(self.latency)
         };
         let answers = rounds(number);
-        let pace = number.checked_div(self.per_minute).map_or(0, |blocks| {
-            blocks.saturating_mul(MINUTE + self.latency).saturating_add(rounds(number % self.per_minute))
+        let (first, next) = self.first;
+        let later = number.checked_sub(first).filter(|_| self.per_minute > 0);
+        let pace = later.map_or(0, |later| {
+            let blocks = (later / self.per_minute).saturating_mul(MINUTE.saturating_add(self.latency));
+            next.saturating_add(blocks).saturating_add(rounds(later % self.per_minute))
         });
         self.began.saturating_add(answers.max(pace))
+    }
+
+    /// A minute in which nothing has started.
+    fn whole_minute(&self) -> (u64, u64) {
+        (self.per_minute, MINUTE.saturating_add(self.latency))
     }
 
     /// When this many requests have their answers.
@@ -198,6 +224,7 @@ impl Burst {
     fn rest_until(&mut self, moment: u64, sent: &mut u64) {
         if moment >= self.end_of(*sent).saturating_add(MINUTE) {
             (self.began, self.alone, *sent) = (moment, 0, 0);
+            self.first = self.whole_minute();
         } else {
             self.began = self.began.saturating_add(moment.saturating_sub(self.start_of(*sent)));
         }
@@ -227,7 +254,8 @@ mod tests {
     }
 
     fn terms(in_flight: u64, per_minute: u64, hourly: Option<Hourly>) -> Terms {
-        Terms { in_flight, latency: SignedDuration::from_millis(300), alone: 0, per_minute, hourly }
+        let latency = SignedDuration::from_millis(300);
+        Terms { in_flight, latency, alone: 0, per_minute, minute: None, hourly }
     }
 
     /// Milliseconds and waits.
@@ -255,6 +283,20 @@ mod tests {
         assert_eq!(of(&all(4_901), &terms(32, 0, hourly(4_900))), (3_601_000 + 300, 1));
         assert_eq!(of(&all(9_801), &terms(32, 0, hourly(4_900))), (2 * 3_601_000 + 300, 2));
         assert_eq!(of(&all(5_001), &terms(1, 0, hourly(5_000))), (3_601_000 + 300, 1));
+    }
+
+    /// A run that goes on in the middle of a minute: 300 of it are left, and more may start after 40 s.
+    #[test]
+    fn a_minute_that_is_partly_used_goes_on() {
+        let minute = Some(Minute { left: 300, ends: SignedDuration::from_secs(40) });
+        let terms = Terms { minute, ..terms(32, 900, None) };
+        assert_eq!(of(&all(300), &terms), (10 * 300, 0));
+        assert_eq!(of(&all(301), &terms), (40_000 + 300, 0));
+        assert_eq!(of(&all(1_200), &terms), (40_000 + 29 * 300, 0));
+        assert_eq!(of(&all(1_201), &terms), (40_000 + 60_300 + 300, 0));
+        // A wait for the hour is long enough for a whole minute.
+        let hourly = Some(Hourly { now: 10, then: 4_900, ends: SignedDuration::from_mins(10) });
+        assert_eq!(of(&all(910), &Terms { hourly, ..terms }), (601_000 + 29 * 300, 1));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::evaluate::ControlResult;
 use crate::finding::WorstFirst;
+use crate::forecast::Forecast;
 use crate::observation::SourceName;
 use crate::origin::Origin;
 use crate::source::{ConnectError, Plan, Scope};
@@ -62,7 +63,12 @@ pub enum Event<'a> {
         text: &'a str,
     },
     /// All requests of one observation are answered.
-    Answered(SourceName),
+    Answered {
+        /// The source.
+        source: SourceName,
+        /// When the source will be done; `None` if that is not known, or not computed anew.
+        forecast: Option<Forecast>,
+    },
     /// The result of an observation is known.
     Observed {
         /// The source.

@@ -4,6 +4,7 @@
 //! the screen, so that no verbosity prints a secret in a name or message.
 
 mod accepted;
+mod ending;
 mod event;
 mod origins;
 mod plan;

@@ -3,7 +3,10 @@
 use evidence_bundle::document::RateLimitRecord;
 use jiff::Timestamp;
 
+use super::ending::time;
 use super::style::{BOLD, RED, Style, YELLOW};
+use super::wait::whole_seconds;
+use crate::forecast::{self, Range};
 use crate::observation::SourceName;
 use crate::source::{ConnectError, Plan, Scope};
 use evidence_rules::framework::Framework;
@@ -62,7 +65,13 @@ pub(super) fn text(
             let answers = counted(plan.resumed, "answer", "answers");
             text.push(&row("", "resumed", &safe!("{answers} of the interrupted run"; answers)));
         }
-        text.push(&row("", "time", &finish_text(plan, now)));
+        let range = forecast::of(plan, now);
+        text.push(&row("", "time", &time_text(&range)));
+        if range.usual.waits > 0 {
+            let waits = counted(range.usual.waits, "wait", "waits");
+            let at = Safe::of(&time(range.usual.done, now));
+            text.push(&row("", "", &safe!("done about {at}, {waits} for the limit"; at, waits)));
+        }
         total += plan.estimated_bytes;
     }
     let over = match total > max_size_bytes {
@@ -113,18 +122,14 @@ fn range(least: u64, most: u64) -> Safe {
     if least == most { thousands(least) } else { safe!("{} to {}", thousands(least), thousands(most)) }
 }
 
-/// When the requests would finish, given the pace and the host's limit.
-fn finish_text(plan: &Plan, now: Timestamp) -> Safe {
-    let forecast = crate::forecast::finish(plan, now);
-    let after = duration(forecast.after.as_secs());
-    match forecast.windows {
-        0 => safe!("about {after}"; after),
-        windows => {
-            let at = now.checked_add(forecast.after).map(|at| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string());
-            let (at, waits) = (Safe::of(&at.unwrap_or_default()), counted(windows, "wait", "waits"));
-            safe!("about {after}, done at {at}, {waits} for the limit"; after, at, waits)
-        }
+/// `about 3 s`, `usually 3 h 00 min (2 h 00 min to 7 h 00 min)`
+fn time_text(range: &Range) -> Safe {
+    let [least, usual, most] = [range.least, range.usual, range.most]
+        .map(|forecast| duration(whole_seconds(forecast.after).as_secs()));
+    if least.as_str() == most.as_str() {
+        return safe!("about {usual}"; usual);
     }
+    safe!("usually {usual} ({least} to {most})"; usual, least, most)
 }
 
 pub(super) fn rate_text(rate: Option<&RateLimitRecord>) -> Option<Safe> {

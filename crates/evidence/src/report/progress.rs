@@ -1,18 +1,15 @@
 //! The progress of each source. Sources are collected concurrently and shown one after the other: a source's lines wait
 //! until those before it are done, while its bar keeps moving.
 
-use std::time::Duration;
-
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::ending::ending;
+use crate::forecast::Forecast;
 use crate::observation::SourceName;
-use evidence_text::{Safe, saturating_u32, thousands};
+use evidence_text::{Safe, thousands};
 
 /// Without a terminal, progress is printed once per this many observations.
 const OBSERVATIONS_PER_LINE: u64 = 1_000;
-
-/// The minimum time a rate is measured before it is shown.
-const MEASURED: Duration = Duration::from_secs(3);
 
 /// The sources being collected, in output order; empty before and after.
 #[derive(Default)]
@@ -29,6 +26,8 @@ struct SourceProgress {
     bar: ProgressBar,
     /// The number of expected observations, once known.
     total: Option<u64>,
+    /// When it will be done, as last computed.
+    forecast: Option<Forecast>,
     done: bool,
     /// Lines waiting for this source's turn.
     lines: Vec<Safe>,
@@ -85,8 +84,6 @@ impl Progress {
     pub(super) fn expect(&mut self, source: SourceName, expected: u64) {
         let Some(progress) = self.of(source) else { return };
         if progress.total.is_none() {
-            progress.bar.reset_elapsed();
-            progress.bar.reset_eta();
             progress.bar.set_style(bar_style());
         }
         let total = progress.total.unwrap_or_else(|| progress.bar.position()).saturating_add(expected);
@@ -94,11 +91,18 @@ impl Progress {
         progress.bar.set_length(total);
     }
 
-    /// Counts an observation. Returns a progress line if no bar shows the progress and a line is due.
-    pub(super) fn answered(&mut self, source: SourceName) -> Option<String> {
+    /// Counts an observation, and shows this forecast. Returns a progress line if no bar shows the progress and a line is
+    /// due.
+    pub(super) fn answered(&mut self, source: SourceName, forecast: Option<Forecast>) -> Option<String> {
         let is_terminal = self.bars.is_some();
-        let SourceProgress { bar, total, .. } = self.of(source)?;
+        let SourceProgress { bar, total, forecast: shown, .. } = self.of(source)?;
         bar.inc(1);
+        if forecast.is_some() {
+            *shown = forecast;
+            if is_terminal {
+                bar.set_message(rest(forecast.as_ref()));
+            }
+        }
         let done = bar.position();
         // Observations discovered on the way were not expected.
         if let Some(total) = total.as_mut().filter(|total| **total < done) {
@@ -106,7 +110,13 @@ impl Progress {
             bar.set_length(done);
         }
         let is_time = !is_terminal && done.is_multiple_of(OBSERVATIONS_PER_LINE);
-        is_time.then(|| position_text(done, *total, bar.per_sec(), bar.elapsed()))
+        let left = shown.as_ref().filter(|_| *total != Some(done));
+        is_time.then(|| format!("{} observations{}", of_total(done, *total), rest(left)))
+    }
+
+    /// When the source will be done, as last computed.
+    pub(super) fn forecast(&mut self, source: SourceName) -> Option<Forecast> {
+        self.of(source)?.forecast
     }
 
     /// Shows a wait in place of the source's bar; `false` if there is no bar.
@@ -114,13 +124,12 @@ impl Progress {
         self.restyle(source, wait_style(), text.as_str())
     }
 
-    /// The source continues. Its rate is measured anew, without the wait.
+    /// The source continues.
     pub(super) fn goes_on(&mut self, source: SourceName) {
-        let known = self.of(source).is_some_and(|progress| progress.total.is_some());
-        self.restyle(source, if known { bar_style() } else { listing_style() }, "");
-        if let Some(progress) = self.of(source) {
-            progress.bar.reset_eta();
-        }
+        let (known, text) = self.of(source).map_or((false, String::new()), |progress| {
+            (progress.total.is_some(), rest(progress.forecast.as_ref()))
+        });
+        self.restyle(source, if known { bar_style() } else { listing_style() }, &text);
     }
 
     fn restyle(&mut self, source: SourceName, style: ProgressStyle, text: &str) -> bool {
@@ -174,7 +183,7 @@ impl SourceProgress {
         };
         bar.set_style(listing_style());
         bar.set_prefix(source.id());
-        SourceProgress { source, bar, total: None, done: false, lines: Vec::new() }
+        SourceProgress { source, bar, total: None, forecast: None, done: false, lines: Vec::new() }
     }
 }
 
@@ -188,12 +197,12 @@ fn wait_style() -> ProgressStyle {
 }
 
 fn done_style() -> ProgressStyle {
-    style("  {prefix:<9} {bar:20} {position}  {msg}")
+    style("  {prefix:<9} {bar:10} {position}  {msg}")
 }
 
-/// At 80 columns this leaves room for six digits, a rate and hours.
+/// At 80 columns this leaves room for six digits, the time and the waits.
 fn bar_style() -> ProgressStyle {
-    style("  {prefix:<9} {bar:20} {progress}")
+    style("  {prefix:<9} {bar:10} {position}{msg}")
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -201,58 +210,23 @@ fn style(template: &str) -> ProgressStyle {
         // Writing to memory does not fail.
         let _ = out.write_str(&of_total(state.pos(), state.len()));
     };
-    let progress = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        let _ = out.write_str(&position_text(state.pos(), state.len(), state.per_sec(), state.elapsed()));
-    };
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("position", position)
-        .with_key("progress", progress)
         .progress_chars("━╸ ")
 }
 
-/// `1,234 of 50,000 observations`
+/// `1,234 of 50,000`
 fn of_total(done: u64, total: Option<u64>) -> String {
     match total {
-        Some(total) => format!("{} of {} observations", thousands(done), thousands(total)),
-        None => format!("{} observations", thousands(done)),
+        Some(total) => format!("{} of {}", thousands(done), thousands(total)),
+        None => thousands(done),
     }
 }
 
-/// `1,234 of 50,000 observations · 15/s · 54 min left`, with the rate of the last seconds. The time left uses that rate
-/// or the average rate, whichever is slower: a run that has waited for a limit will wait again.
-fn position_text(done: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
-    let position = of_total(done, total);
-    let left = total.map_or(0, |total| total.saturating_sub(done));
-    if elapsed < MEASURED || left == 0 || recent <= 0.0 {
-        return position;
-    }
-    let overall = precise(done) / elapsed.as_secs_f64();
-    let rate = match recent {
-        rate if rate >= 9.5 => format!("{rate:.0}/s"),
-        rate if rate >= 0.1 => format!("{rate:.1}/s"),
-        rate => format!("{:.1}/min", rate * 60.0),
-    };
-    let seconds = precise(left) / recent.min(overall);
-    format!("{position} · {rate} · {}", time_left(seconds))
-}
-
-/// Approximate: `40 s left`, `54 min left`, `10 h 20 min left`.
-fn time_left(seconds: f64) -> String {
-    let Ok(left) = Duration::try_from_secs_f64(seconds.ceil()) else { return "long".to_string() };
-    let seconds = left.as_secs();
-    let minutes = seconds.div_ceil(60);
-    match seconds {
-        0..=90 => format!("{seconds} s left"),
-        91..=5_999 => format!("{minutes} min left"),
-        _ if minutes >= 48 * 60 => format!("{} days left", minutes.div_ceil(24 * 60)),
-        _ => format!("{} h {:02} min left", minutes / 60, minutes % 60),
-    }
-}
-
-/// A count as a factor. No rate beyond 2^32 matters.
-fn precise(count: u64) -> f64 {
-    f64::from(saturating_u32(count))
+/// `, done about 20:35Z, 2 waits left`
+fn rest(forecast: Option<&Forecast>) -> String {
+    forecast.map_or_else(String::new, |forecast| format!(", {}", ending(forecast, forecast.waits)))
 }
 
 #[cfg(test)]
@@ -262,46 +236,22 @@ mod tests {
     const SOURCE: SourceName = SourceName::new("made-up");
 
     #[test]
-    fn rate_and_time_left() {
-        let text =
-            |done, total, recent, seconds| position_text(done, total, recent, Duration::from_secs(seconds));
-        let table = [
-            (text(1_234, Some(50_000), 15.1, 80), "1,234 of 50,000 observations · 15/s · 54 min left"),
-            // Not measured yet, or finished.
-            (text(10, Some(50_000), 15.0, 2), "10 of 50,000 observations"),
-            (text(50_000, Some(50_000), 15.0, 3_600), "50,000 of 50,000 observations"),
-            (text(10, Some(50_000), 0.0, 30), "10 of 50,000 observations"),
-            (text(10, None, 15.0, 30), "10 observations"),
-            // After a wait for a limit, the average rate counts.
-            (text(5_000, Some(50_000), 15.0, 3_600), "5,000 of 50,000 observations · 15/s · 9 h 00 min left"),
-            // After a fast start, the last seconds count.
-            (text(25_000, Some(50_000), 2.0, 60), "25,000 of 50,000 observations · 2.0/s · 3 h 29 min left"),
-            (text(1, Some(3), 0.01, 100), "1 of 3 observations · 0.6/min · 4 min left"),
-            (text(800, Some(1_000), 20.0, 40), "800 of 1,000 observations · 20/s · 10 s left"),
-            (text(1, Some(1_000_000), 1.0, 100), "1 of 1,000,000 observations · 1.0/s · 1158 days left"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(text, expected);
-        }
-    }
-
-    #[test]
     fn the_total_is_what_there_is_in_the_end() {
         let mut progress = Progress::default();
         progress.begin(&[SOURCE], false);
         let total = |progress: &mut Progress| progress.of(SOURCE).unwrap().total;
         // One observation before the total is known.
-        progress.answered(SOURCE);
+        progress.answered(SOURCE, None);
         assert_eq!(total(&mut progress), None);
         progress.expect(SOURCE, 1_998);
         assert_eq!(total(&mut progress), Some(1_999));
-        let lines: Vec<String> = (0..1_998).filter_map(|_| progress.answered(SOURCE)).collect();
+        let lines: Vec<String> = (0..1_998).filter_map(|_| progress.answered(SOURCE, None)).collect();
         assert_eq!(
             (lines, total(&mut progress)),
             (vec!["1,000 of 1,999 observations".to_string()], Some(1_999))
         );
         // One more than expected, then another account.
-        progress.answered(SOURCE);
+        progress.answered(SOURCE, None);
         assert_eq!(total(&mut progress), Some(2_000));
         progress.expect(SOURCE, 10);
         assert_eq!(total(&mut progress), Some(2_010));

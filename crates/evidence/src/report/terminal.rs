@@ -17,8 +17,9 @@ use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::removed::removed;
 use super::style::{BOLD, DIM, GREEN, RED, Style, YELLOW};
-use super::wait::{again_text, wait_line, wait_text, whole_seconds};
+use super::wait::{again_text, wait_line, wait_text, whole_seconds, with_ending};
 use crate::console;
+use crate::forecast::Forecast;
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::{GivenUp, WaitReason};
@@ -205,9 +206,9 @@ impl Terminal {
         }
     }
 
-    fn answered(&self, source: SourceName) {
+    fn answered(&self, source: SourceName, forecast: Option<Forecast>) {
         let mut state = self.state();
-        if let Some(text) = state.progress.answered(source) {
+        if let Some(text) = state.progress.answered(source, forecast) {
             self.item(&mut state, source.id(), DIM, "", &Safe::of(&text));
         }
     }
@@ -225,7 +226,8 @@ impl Terminal {
 
     fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
         let mut state = self.state();
-        let text = wait_text(reason, until, left);
+        let forecast = state.progress.forecast(source);
+        let text = with_ending(wait_text(reason, until, left), reason, until, forecast);
         if state.progress.waits(source, &text) {
             return;
         }
@@ -325,7 +327,7 @@ impl Reporter for Terminal {
             Event::Collecting(sources) => self.collecting(sources),
             Event::Population { source, expected, text } => self.population(source, expected, text),
             Event::Observed { source, subject, outcome } => self.observed(source, subject, outcome),
-            Event::Answered(source) => self.answered(source),
+            Event::Answered { source, forecast } => self.answered(source, forecast),
             Event::Request { source, method, path, result, attempt } => {
                 if self.verbose {
                     let mut state = self.state();

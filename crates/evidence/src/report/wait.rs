@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::ending::ending;
 use super::style::YELLOW;
+use crate::forecast::Forecast;
 use crate::observation::SourceName;
 use evidence_http::WaitReason;
 use evidence_text::shown::duration;
@@ -32,6 +34,23 @@ pub(crate) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDurati
     };
     let until = Safe::of(&until.strftime("%H:%M:%SZ").to_string());
     safe!("waiting {} until {until}: {what}", duration(whole_seconds(left).as_secs()); until, what)
+}
+
+/// The text with what follows after a wait for the hourly limit: `; then done about 20:35Z, 2 waits left`.
+pub(super) fn with_ending(
+    text: Safe,
+    reason: WaitReason,
+    until: Timestamp,
+    forecast: Option<Forecast>,
+) -> Safe {
+    match forecast.filter(|forecast| reason == WaitReason::PrimaryLimit && forecast.done > until) {
+        Some(forecast) => {
+            // The forecast is from before this wait, and has it among those left.
+            let ending = Safe::of(&ending(&forecast, forecast.waits.saturating_sub(1)));
+            safe!("{text}; {ending}"; text, ending)
+        }
+        None => text,
+    }
 }
 
 /// The line of a wait, where no bar shows it.

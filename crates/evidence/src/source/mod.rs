@@ -34,10 +34,11 @@ use zeroize::Zeroizing;
 use self::place::{Place, Remedy};
 use crate::config::controls::Applied;
 use crate::env::Env;
+use crate::forecast::Work;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;
-use evidence_http::{Asked, Budgets, GivenUp};
+use evidence_http::{Asked, Budgets, GivenUp, Standing};
 use evidence_rules::SourceRules;
 use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
@@ -167,6 +168,11 @@ pub trait Session: Send + Sync {
     /// A summary of the session so far, for `run.json`.
     fn account(&self) -> SessionSummary;
 
+    /// Where its client stands with its limits, if one client sends everything.
+    fn standing(&self) -> Option<Standing> {
+        None
+    }
+
     /// Called when all requests are done: frees memory that only requests need, since creating the bundle takes memory
     /// too.
     fn collected(&self) {}
@@ -265,6 +271,8 @@ pub enum CollectionItem {
         discovered: Option<u64>,
         /// The number of inspections that will follow.
         expected: u64,
+        /// The usual requests of the last of them, as far as they are known.
+        work: Vec<Work>,
         /// A description, such as `14 repositories found by discovery`; empty if there is nothing to report.
         text: String,
         /// Every member of the population.

@@ -80,7 +80,7 @@ fn dry_run_says_when_the_limit_would_let_it_finish() {
     let host = sandbox::large_organization(600).limits(Limits::primary(Primary::new(1000, 500)));
     let lab = Lab::new(host).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
     let run = lab.collect(&["--dry-run"]).exits(0);
-    assert!(run.stdout.contains("done at"), "{}", run.stdout);
+    assert!(run.stdout.contains("done about"), "{}", run.stdout);
     assert!(run.stdout.contains("for the limit"), "{}", run.stdout);
 }
 

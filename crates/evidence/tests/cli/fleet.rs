@@ -21,7 +21,7 @@ fn with_organization(host: CodeHost, name: &str, id: u64) -> CodeHost {
 }
 
 /// A host with this many organizations, `org-00` and so on, and a configuration that is a template.
-fn fleet(organizations: u64, change: impl FnOnce(CodeHost) -> CodeHost) -> (Lab, String) {
+pub(crate) fn fleet(organizations: u64, change: impl FnOnce(CodeHost) -> CodeHost) -> (Lab, String) {
     let names: Vec<String> = (0..organizations).map(|number| format!("org-{number:02}")).collect();
     let host = names.iter().zip(1_000..).fold(acme(), |host, (name, id)| with_organization(host, name, id));
     let lab = Lab::new(change(host)).with(|config| config.source("org", "\"{org}\""));
@@ -33,7 +33,7 @@ fn list(lab: &Lab) -> Value {
 }
 
 /// The names of the organizations with this outcome.
-fn with_outcome(list: &Value, outcome: &str) -> Vec<String> {
+pub(crate) fn with_outcome(list: &Value, outcome: &str) -> Vec<String> {
     let rows = list["organizations"].as_array().unwrap();
     let rows = rows.iter().filter(|row| row["outcome"] == outcome);
     rows.map(|row| row["organization"].as_str().unwrap().to_string()).collect()

@@ -226,7 +226,7 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
 impl Collected {
     fn take(&mut self, item: CollectionItem) {
         match item {
-            CollectionItem::Population { discovered, expected, text, members, scope } => {
+            CollectionItem::Population { discovered, expected, text, members, scope, .. } => {
                 let outside = members.iter().filter(|member| member.out_of_scope == Some("not_configured"));
                 self.scope = Some((scope, outside.map(|member| member.name.to_string()).collect()));
                 let kept = |member: &&Member| {

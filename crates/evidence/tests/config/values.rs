@@ -73,7 +73,7 @@ fn what_is_given_is_taken() {
     assert_eq!(host.sign_in, SignIn::Token("ACME_TOKEN".to_owned()));
     assert_eq!(host.org, "Acme");
     assert_eq!(host.repos, Repositories::Listed(vec!["web".to_owned(), "api.v2".to_owned()]));
-    assert_eq!(host.branch.text(), "release/2026");
+    assert_eq!(host.branch.setting(), "release/2026");
     assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule"]);
     assert!(!host.rate_limit_pause);
     assert_eq!(host.timeout, Duration::from_millis(2500));
@@ -133,7 +133,7 @@ fn an_app_is_named_by_its_number_or_its_client_id() {
 fn anchors_aliases_and_merges_are_read() {
     let config = accept(include_str!("valid/anchors.yaml"));
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
-    assert_eq!(host.branch.text(), "trunk");
+    assert_eq!(host.branch.setting(), "trunk");
     assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule", "branch-protection"]);
     assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from("acme")));
 }

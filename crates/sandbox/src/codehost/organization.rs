@@ -62,10 +62,6 @@ impl Person {
         self.public = true;
         self
     }
-
-    pub(crate) fn id(&self) -> u64 {
-        super::organization_body::account_id(&self.login)
-    }
 }
 
 /// The effect of single sign-on on a token that is not authorized for it.

@@ -34,6 +34,7 @@ pub struct Repository {
     pub(crate) archived: bool,
     pub(crate) fork: bool,
     pub(crate) topics: Vec<String>,
+    pub(crate) properties: Vec<(String, String)>,
     pub(crate) template: bool,
     pub(crate) disabled: bool,
     pub(crate) empty: bool,
@@ -74,6 +75,7 @@ impl Repository {
             archived: false,
             fork: false,
             topics: Vec::new(),
+            properties: Vec::new(),
             template: false,
             disabled: false,
             empty: false,
@@ -159,6 +161,12 @@ impl Repository {
     /// A fork.
     pub fn fork(mut self, fork: bool) -> Self {
         self.fork = fork;
+        self
+    }
+
+    /// A custom property: JSON, as the host shows its value.
+    pub fn property(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.properties.push((name.into(), value.into()));
         self
     }
 

@@ -26,7 +26,9 @@ pub(super) fn listed(
     if who.administers(organization, repository) {
         security(o, repository);
     }
-    o.object("custom_properties", |_| {});
+    o.object("custom_properties", |o| {
+        repository.properties.iter().for_each(|(name, value)| o.raw(name, value.as_bytes()));
+    });
 }
 
 /// `GET /repos/{owner}/{repo}`.
@@ -60,7 +62,9 @@ pub(super) fn full(
         o.str("merge_commit_message", "PR_TITLE");
         o.str("merge_commit_title", "MERGE_MESSAGE");
     }
-    o.object("custom_properties", |_| {});
+    o.object("custom_properties", |o| {
+        repository.properties.iter().for_each(|(name, value)| o.raw(name, value.as_bytes()));
+    });
     if let Some(organization) = organization {
         o.object("organization", |o| {
             simple_account(o, &world.url, &organization.login, organization.number(), true);

@@ -1,10 +1,11 @@
 //! Changes to the branch require a review and status checks, also from administrators; and the further rules about the
 //! protection of one branch.
 //!
-//! `rule` declares the rule and its reasons, `facts` holds what is known, `system` the requirements of each rule and whom
+//! `choice` names the branch, `rule` declares the rule and its reasons, `facts` holds what is known, `system` the requirements of each rule and whom
 //! they apply to, `layers` what follows from several of them, `reviewers` the teams that must approve, `judge` the verdict.
 //! `history` and `stale_approvals` are rules of their own.
 
+mod choice;
 mod facts;
 pub mod history;
 mod judge;
@@ -14,6 +15,7 @@ mod rule;
 pub mod stale_approvals;
 mod system;
 
+pub use self::choice::branch_of;
 pub use self::facts::{BranchFacts, Classic, RULESET_ID, Rules, Unread, Viewer};
 pub use self::judge::{JUDGE, judge, passes_alone, reduced, wants_branch};
 pub use self::rule::*;

@@ -121,11 +121,12 @@ fn population(session: &CloudSession, readings: &mut [AccountReading<'_>]) -> Co
             host_totals: totals(session).collect(),
             ..PopulationScope::new(all, whose, ACCOUNT, in_scope(ACCOUNT))
         };
-        return CollectionItem::Population { discovered, expected, text: String::new(), members, scope };
+        let (work, text) = Default::default();
+        return CollectionItem::Population { discovered, expected, work, text, members, scope };
     }
     let scope = region_scope(session, readings, whose, in_scope(REGION));
     let text = in_words(config, readings);
-    CollectionItem::Population { discovered, expected, members, scope, text }
+    CollectionItem::Population { discovered, expected, work: Vec::new(), members, scope, text }
 }
 
 /// What was found, in words.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use evidence_bundle::document::AppIdentity;
 use serde::Deserialize;
 
-use super::config::CodeHostConfig;
+use super::config::{Branch, CodeHostConfig, FALLBACK_BRANCH};
 use super::host::api::{Api, JSON, MIB};
 use super::host::scopes::Scopes;
 use super::host::sign_in::SignedIn;
+use super::names;
 use crate::json::object;
 use crate::source::RunContext;
 use evidence_http::cache::{Cache, CacheOwner, Purpose};
@@ -80,10 +81,16 @@ pub(super) fn cache(
         (SignedIn::Token(_), Some((user, scopes))) => (of_key, format!("user {} {}", user.id, scopes.text())),
         (SignedIn::Token(token), None) => (token.expose().as_bytes(), String::new()),
     };
+    let about = match &config.branch {
+        Branch::Unset => FALLBACK_BRANCH.to_string(),
+        Branch::Default => names::DEFAULT_BRANCH.to_string(),
+        Branch::Named(name) => name.clone(),
+        branches @ Branch::ByPattern(_) => branches.setting().to_string(),
+    };
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
         tenant: &config.org,
-        about: config.branch.text(),
+        about: &about,
         account: &account,
         secret,
     };

@@ -11,6 +11,7 @@ use futures_util::{FutureExt as _, Stream, StreamExt as _};
 
 use super::host::Host;
 use super::observe::{self, Task};
+use super::plan;
 use super::population::{self, Found, Population};
 use super::preflight::Preflight;
 use super::reorder_buffer::ReorderBuffer;
@@ -94,10 +95,12 @@ fn first(host: &Host, population: Population) -> impl Iterator<Item = Collection
     let per_repository = saturating_u64(topics::of_repositories(&host.config).count());
     let found_by = if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
     let excluded = members.iter().filter(|member| member.out_of_scope.is_some()).count();
+    let work = plan::work(host, in_scope);
     let undiscovered = found.iter().filter(|item| item.is_inspection()).count();
     let population = CollectionItem::Population {
         discovered,
         expected: in_scope.saturating_mul(per_repository).saturating_add(saturating_u64(undiscovered)),
+        work,
         members,
         scope,
         text: if per_repository == 0 {

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use url::Url;
 
 use self::exclude::EXCLUDE;
@@ -27,9 +28,10 @@ use crate::config::shared::{self, TIMEOUT_SECONDS};
 use crate::origin::OwnHosts;
 use crate::source::Source;
 use evidence_rules::codehost as rules;
+use evidence_rules::codehost::branch_protection::branch_of;
 use evidence_rules::rule::{Rule, Settings};
 use evidence_settings::declare::{DefaultValue, Format, Key, PATH, Section, Shape, URL, Vocabulary};
-use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
+use evidence_settings::decode::{Decoder, Everything, Fields, Placed, TextOrMap};
 use evidence_settings::keys;
 use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
@@ -100,21 +102,28 @@ pub enum Branch {
     Default,
     /// This branch in every repository.
     Named(String),
+    /// A branch for each pattern of repositories, with their organization; one of them matches all.
+    ByPattern(Vec<(String, Branch)>),
 }
 
 impl Branch {
-    /// The value as written in the configuration, if there is one.
-    pub fn setting(&self) -> Option<&str> {
-        (*self != Branch::Unset).then(|| self.text())
+    /// The value as written in the configuration.
+    pub fn setting(&self) -> Value {
+        match self {
+            Branch::Unset => Value::Null,
+            Branch::Default => names::DEFAULT_BRANCH.into(),
+            Branch::Named(name) => name.as_str().into(),
+            Branch::ByPattern(branches) => {
+                branches.iter().map(|(pattern, branch)| (pattern.clone(), branch.setting())).collect()
+            }
+        }
     }
 
-    /// The value in effect.
-    pub fn text(&self) -> &str {
-        match self {
-            Branch::Unset => FALLBACK_BRANCH,
-            Branch::Default => names::DEFAULT_BRANCH,
-            Branch::Named(name) => name,
-        }
+    /// The value for this repository.
+    pub(super) fn of(&self, subject: &str) -> &Branch {
+        let Branch::ByPattern(branches) = self else { return self };
+        let patterns = branches.iter().map(|(pattern, branch)| (pattern.as_str(), branch));
+        branch_of(patterns, subject).unwrap_or(&Branch::Unset)
     }
 }
 
@@ -143,10 +152,11 @@ keys! {
         rule "each entry belongs to `org` and appears once; case does not count",
         example "[acme/web, acme/api]", also &["repositories", "repository", "projects"];
     BRANCH = derived("branch", "`main`, unless the repository is known to have another default branch",
-        Shape::Text(Format::Custom(&names::BRANCH)),
+        Shape::TextOrMap { of: Format::Custom(&names::BRANCH), names: Format::Custom(&names::BRANCH_PATTERN) },
         "The branch that is checked: the same name in every repository, or ~DEFAULT_BRANCH for each \
-         repository's default branch.")
-        rule "`~DEFAULT_BRANCH`, or a valid branch name without `refs/heads/`", example "~DEFAULT_BRANCH",
+         repository's default branch. Or a mapping from patterns of repositories to branches.")
+        rule "`~DEFAULT_BRANCH`, or a valid branch name without `refs/heads/`; of the patterns that match, the longest \
+              counts, and `\"*\"` is for all others", example "~DEFAULT_BRANCH",
         also &["default_branch", "ref"];
     RATE_LIMIT_PAUSE = boolean("rate_limit_pause", true,
         "Wait for the reset when the rate limit is nearly used up, instead of failing.")
@@ -256,7 +266,7 @@ pub(super) fn decode(
             .help("write `repos: \"*\"`, or remove `include`");
         decoder.problems.add(fields.place(), INCLUDE.path_in(&SECTION), complaint);
     }
-    let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
+    let branch = branches(decoder, fields, org.as_ref());
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
@@ -278,7 +288,7 @@ pub(super) fn decode(
         repos: repos?,
         exclude: exclude?,
         include: include.filter(|_| !of_list)?,
-        branch,
+        branch: branch?,
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,
         timeout: timeout?,
@@ -296,9 +306,43 @@ pub(super) fn decode(
     }))
 }
 
-/// Interprets the value of `branch`.
-fn branch(Placed { value, .. }: Placed<String>) -> Branch {
-    if value == names::DEFAULT_BRANCH { Branch::Default } else { Branch::Named(value) }
+/// The value of `branch`.
+fn branches(decoder: &mut Decoder<'_, '_>, fields: &Fields, org: Option<&Placed<String>>) -> Option<Branch> {
+    let named = |Placed { value, .. }: Placed<String>| {
+        if value == names::DEFAULT_BRANCH { Branch::Default } else { Branch::Named(value) }
+    };
+    if !fields.has(&BRANCH) {
+        return Some(Branch::Unset);
+    }
+    let map = match decoder.text_or_map(fields, &BRANCH)? {
+        TextOrMap::Text(text) => return Some(named(text)),
+        TextOrMap::Map(map) => map,
+    };
+    let org = &org?.value;
+    let (mut branches, mut rest) = (Vec::new(), false);
+    let mut is_good = true;
+    for (Placed { value: pattern, place, path }, branch) in map {
+        rest |= pattern == names::EVERY_OTHER;
+        if let Some((owner, name)) =
+            pattern.split_once('/').filter(|(owner, _)| !owner.eq_ignore_ascii_case(org))
+        {
+            let complaint = Complaint::new(format!(
+                "{} does not belong to the organization `{org}`",
+                quote(&format!("{owner}/{name}"))
+            ));
+            decoder.problems.add(place, path, complaint.help(format!("write `{org}/{name}`, or remove it")));
+            is_good = false;
+        }
+        branches.push((pattern, named(branch)));
+    }
+    if !rest {
+        let complaint =
+            Complaint::new("`branch` does not say which branch of the other repositories is checked")
+                .help(format!("add `\"*\": {}`, or another branch", names::DEFAULT_BRANCH));
+        decoder.problems.add(fields.place(), BRANCH.path_in(&SECTION), complaint);
+        return None;
+    }
+    is_good.then_some(Branch::ByPattern(branches))
 }
 
 /// Repositories, or patterns of them, without their organization, which must be `org`; each once.

@@ -56,7 +56,7 @@ impl<'a> Selection<'a> {
 
 /// The first key of `include` that does not hold. What the host does not say of a repository does not leave it out.
 fn not_included(include: &Include, name: &str, repository: &Repository) -> Option<&'static str> {
-    let Include { repositories, visibility, archived, forks, topics } = include;
+    let Include { repositories, visibility, archived, forks, topics, properties } = include;
     let differs = |wanted: Option<bool>, found: Option<bool>| wanted.zip(found).is_some_and(|(a, b)| a != b);
     let is_other = |found: &str| !visibility.iter().any(|wanted| wanted.eq_ignore_ascii_case(found));
     if !repositories.is_empty() && !repositories.iter().any(|pattern| matches(pattern, name)) {
@@ -72,7 +72,16 @@ fn not_included(include: &Include, name: &str, repository: &Repository) -> Optio
         return Some("not_included_fork");
     }
     let has_none = repository.topics.as_ref().is_some_and(|found| !has_topic(topics, found));
-    (!topics.is_empty() && has_none).then_some("not_included_topic")
+    if !topics.is_empty() && has_none {
+        return Some("not_included_topic");
+    }
+    let lacks_one = repository.custom_properties.as_ref().is_some_and(|found| {
+        properties.iter().any(|(name, wanted)| {
+            let values = found.iter().filter(|(found, _)| found.eq_ignore_ascii_case(name));
+            !values.flat_map(|(_, values)| values).any(|value| wanted.contains(&value.to_ascii_lowercase()))
+        })
+    });
+    lacks_one.then_some("not_included_property")
 }
 
 #[cfg(test)]
@@ -88,12 +97,22 @@ mod tests {
             archived: Some(false),
             forks: Some(false),
             topics: vec!["production".to_string()],
+            properties: vec![
+                ("tier".to_string(), vec!["critical".to_string(), "high".to_string()]),
+                ("soc2".to_string(), vec!["true".to_string()]),
+            ],
+        };
+        let properties = |tier: &[&str], soc2: &str| {
+            let tier = tier.iter().map(ToString::to_string).collect();
+            let properties = [("Tier".to_string(), tier), ("soc2".to_string(), vec![soc2.to_string()])];
+            Some(std::collections::BTreeMap::from(properties))
         };
         let good = || Repository {
             visibility: text("Private"),
             archived: Some(false),
             fork: Some(false),
             topics: Some(vec!["Production".to_string(), "rust".to_string()]),
+            custom_properties: properties(&["web", "High"], "true"),
             ..Repository::default()
         };
         let reason = |name: &str, repository: Repository| not_included(&include, name, &repository);
@@ -113,6 +132,21 @@ mod tests {
                 "web",
                 Repository { topics: Some(vec!["products".to_string()]), ..good() },
                 "not_included_topic",
+            ),
+            (
+                "web",
+                Repository { custom_properties: properties(&[], "true"), ..good() },
+                "not_included_property",
+            ),
+            (
+                "web",
+                Repository { custom_properties: properties(&["high"], "no"), ..good() },
+                "not_included_property",
+            ),
+            (
+                "web",
+                Repository { custom_properties: Some(Default::default()), ..good() },
+                "not_included_property",
             ),
         ] {
             assert_eq!(reason(name, repository), Some(expected), "{name}");

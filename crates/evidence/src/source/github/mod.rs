@@ -89,7 +89,7 @@ impl Source for CodeHostConfig {
             ("repos", repos),
             ("exclude", self.exclude.iter().map(|excluded| excluded.setting(&self.org)).collect()),
             ("include", self.include.as_ref().map_or(Value::Null, |include| include.setting(&self.org))),
-            ("branch", self.branch.setting().map_or(Value::Null, Value::from)),
+            ("branch", self.branch.setting()),
             ("codeowners_errors", self.codeowners_errors.into()),
             ("accept_unconfirmed", self.accept_unconfirmed.into()),
         ];

@@ -105,6 +105,40 @@ pub(super) static BRANCH: CustomFormat = CustomFormat {
     max_length: Some(MAX_BRANCH),
 };
 
+/// The name of a custom property.
+pub(super) static PROPERTY: CustomFormat = CustomFormat {
+    noun: "the name of a custom property",
+    shown: "text",
+    hint: None,
+    ignores_case: true,
+    check: |text| {
+        let is_good = (1..=75).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-$#".contains(&byte));
+        if is_good {
+            return Ok(());
+        }
+        Err(Complaint::new(format!("{} is not the name of a custom property", quote(text))).help(
+            "write the name as the organization's settings show it: letters, digits, `_`, `-`, `$` and `#`",
+        ))
+    },
+    pattern: "^[A-Za-z0-9_$#-]+$",
+    max_length: Some(75),
+};
+
+/// All other repositories, where a pattern is expected.
+pub(super) const EVERY_OTHER: &str = "*";
+
+/// A pattern of repositories, or [`EVERY_OTHER`].
+pub(super) static BRANCH_PATTERN: CustomFormat = CustomFormat {
+    noun: "`org/repo`, in which the repository may hold `*`, or `\"*\"`",
+    shown: "`org/repo` or `\"*\"`",
+    hint: Some("write `org/repo`, a pattern such as `org/service-*`, or `\"*\"` for all others"),
+    ignores_case: true,
+    check: |text| if text == EVERY_OTHER { Ok(()) } else { exclusion(text) },
+    pattern: "^(\\*|[A-Za-z0-9._-]+/[A-Za-z0-9._*-]+)$",
+    max_length: None,
+};
+
 /// What `evidence init` writes if it is not given an organization.
 pub const EXAMPLE_ORGANIZATION: &str = "your-organization";
 

@@ -10,22 +10,22 @@ use super::population::{extent, in_words, is_incomplete, remedy};
 use super::preflight::Preflight;
 use super::repositories::{self, REPOSITORIES, is_partial};
 use super::repository::{Names, Repository};
-use super::topic::Requests;
+use super::topic::{Requests, Topic};
 use super::topics;
 use super::topics::organization::answer::ORGANIZATION;
-use crate::forecast;
+use crate::forecast::schedule::Phase;
+use crate::forecast::{self, PerHundred, Work};
 use crate::source::{ConnectError, Plan, estimate};
 use evidence_bundle::document::Scope;
-use evidence_http::cache::Cache;
 use evidence_text::saturating_u64;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 /// How long an installation's token lives.
 const INSTALLATION_TOKEN: SignedDuration = SignedDuration::from_hours(1);
 
 /// See [`Session::plan`](crate::source::Session::plan).
 pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, ConnectError> {
-    let mut plan = Plan { requests_per_minute: host.config.requests_per_minute, ..Plan::default() };
+    let mut plan = Plan::default();
     plan.unreadable.clone_from(&preflight.unreadable);
     let mut count = RepositoryCount::default();
     if topics::of_repositories(&host.config).next().is_some() {
@@ -59,7 +59,7 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
     plan.requests_maximum = test + pages + again;
     for topic in topics::of_organization(&host.config) {
         plan.artifacts.push((topic.name, 1));
-        let Requests { least, most } = (topic.requests)(host);
+        let Requests { least, most, .. } = (topic.requests)(host);
         plan.requests_minimum += least;
         plan.requests_maximum += most;
     }
@@ -70,15 +70,24 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
     }
     for topic in topics::of_repositories(&host.config) {
         plan.artifacts.push((topic.name, repositories));
-        let Requests { least, most } = (topic.requests)(host);
+        let Requests { least, most, .. } = (topic.requests)(host);
         plan.requests_minimum += repositories * least;
         plan.requests_maximum += repositories * most;
     }
-    if let Some(cache) = host.client.cache() {
-        spare(host, &mut plan, cache, repositories, pages);
-    }
+    let others = plan.requests_minimum.saturating_sub(
+        topics::of_repositories(&host.config).map(|topic| repositories * (topic.requests)(host).least).sum(),
+    );
+    let work = work(host, repositories);
+    let usual = work.iter().map(Work::usual).fold(Phase::default(), |sum, phase| Phase {
+        requests: sum.requests + phase.requests,
+        counted: sum.counted + phase.counted,
+    });
+    plan.requests_usual = Some(others + usual.requests);
+    plan.usually_free = usual.requests - usual.counted;
+    spare(host, &mut plan, repositories, pages);
     plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
     plan.rate_limit = host.rate_limit();
+    plan.standing = Some(host.client.standing());
     plan.unreadable.extend(ends_before(host, &plan));
     Ok(plan)
 }
@@ -86,7 +95,7 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
 /// That the token ends before the planned requests are answered, if it does.
 fn ends_before(host: &Host, plan: &Plan) -> Option<String> {
     let now = host.client.now();
-    let done = now.checked_add(forecast::finish(plan, now).after).unwrap_or(Timestamp::MAX);
+    let done = forecast::of(plan, now).most.done;
     let (ends, why) = match expiration(&host.meta) {
         // An app's token is renewed.
         _ if host.app.is_some() => return None,
@@ -106,19 +115,47 @@ fn ends_before(host: &Host, plan: &Plan) -> Option<String> {
     })
 }
 
+/// The usual requests about this many repositories, by topic.
+pub(super) fn work(host: &Host, repositories: u64) -> Vec<Work> {
+    let work = |topic: &'static Topic| {
+        let [from_nothing, from_kept, rest] = (topic.requests)(host).usual;
+        // A subject may have an answer of each kind.
+        let kinds = (topic.kept_as)().map(|kind| kept(host, &[kind], repositories));
+        let resumed = kinds.map(|(resumed, _)| resumed).into_iter().max().unwrap_or(0);
+        let known = kinds.map(|(resumed, kept)| resumed + kept).into_iter().max().unwrap_or(0);
+        // Of those that are asked about.
+        let asked = repositories.saturating_sub(resumed).max(1);
+        let new = asked.saturating_sub(known.saturating_sub(resumed));
+        let counted = from_nothing * new;
+        let requests = counted + from_kept * (asked - new);
+        let usual = PerHundred { requests: requests.div_ceil(asked), counted: counted.div_ceil(asked) };
+        let is_free = host.keeps_answers() && host.app.is_none();
+        let rest = PerHundred { requests: rest, counted: if is_free { 0 } else { rest } };
+        Work { subjects: repositories, resumed, rest, usual }
+    };
+    topics::of_repositories(&host.config).map(work).collect()
+}
+
+/// How many subjects' answers would be taken over from an interrupted run, and about how many others the host can be
+/// asked whether they still hold, at no cost.
+fn kept(host: &Host, kinds: &[Option<u8>], most: u64) -> (u64, u64) {
+    let Some(cache) = host.client.cache() else { return (0, 0) };
+    let (now, kinds) = (host.client.now(), || kinds.iter().flatten());
+    let resumed = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
+    // The host makes entity tags with the token, and an app has another one in each run.
+    if host.app.is_some() {
+        return (resumed, 0);
+    }
+    let kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
+    (resumed, kept.saturating_sub(resumed))
+}
+
 /// Accounts for answers kept from an earlier run: at most one per repository and topic.
-fn spare(host: &Host, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
-    let now = host.client.now();
+fn spare(host: &Host, plan: &mut Plan, repositories: u64, pages: u64) {
     let mut add = |kinds: &[Option<u8>], most: u64| {
-        let kinds = || kinds.iter().flatten();
-        let resumed = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
-        let mut kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
-        // The host makes entity tags with the token, and an app has another one in each run.
-        if host.app.is_some() {
-            kept = resumed;
-        }
+        let (resumed, kept) = kept(host, kinds, most);
         plan.resumed += resumed;
-        plan.requests_free += kept.saturating_sub(resumed);
+        plan.requests_free += kept;
     };
     add(&[ORGANIZATION.kept_as()], 1);
     add(&[REPOSITORIES.kept_as()], pages);

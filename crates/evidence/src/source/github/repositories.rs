@@ -246,6 +246,7 @@ pub(super) fn offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
     vec![CollectionItem::Population {
         discovered: Some(count),
         expected: 0,
+        work: Vec::new(),
         text: String::new(),
         members: Vec::new(),
         scope: PopulationScope::new(document::Scope::Unconfirmed, "acme", MEMBER, count),

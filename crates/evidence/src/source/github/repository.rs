@@ -1,6 +1,6 @@
 //! A repository: the call about it, what the host shows of it, and how it is known.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -66,6 +66,9 @@ pub(super) struct Repository {
     pub(super) fork: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) topics: Option<Vec<String>>,
+    /// Custom properties. Another form than documented is as good as none: it must not cost the repository.
+    #[serde(default, deserialize_with = "properties", skip_serializing_if = "Option::is_none")]
+    pub(super) custom_properties: Option<BTreeMap<String, Vec<String>>>,
     /// In KiB, updated from time to time: 0 for an empty repository, and for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
@@ -74,6 +77,21 @@ pub(super) struct Repository {
     /// Shown only to administrators.
     #[serde(default, deserialize_with = "documented", skip_serializing_if = "Field::is_absent")]
     pub(super) security_and_analysis: Field<SecurityAndAnalysis>,
+}
+
+/// A property has a text, several texts, or none.
+fn properties<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, Vec<String>>>, D::Error> {
+    let Value::Object(properties) = Value::deserialize(deserializer)? else { return Ok(None) };
+    let texts = |value: Value| match value {
+        Value::Null => Some(Vec::new()),
+        Value::String(text) => Some(vec![text]),
+        Value::Array(values) => values.into_iter().map(|value| value.as_str().map(str::to_string)).collect(),
+        _ => None,
+    };
+    // One that is not understood must not look as if the repository did not have it.
+    Ok(properties.into_iter().map(|(name, value)| Some((name, texts(value)?))).collect())
 }
 
 /// The features, whose words are only kept if the host documents them. Another form is as good as none: it must not cost
@@ -110,12 +128,19 @@ impl Repository {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
         let topics: usize =
             self.topics.iter().flatten().map(|topic| size_of::<String>() + topic.capacity()).sum();
+        let properties = self.custom_properties.iter().flatten();
+        let properties: usize = properties
+            .map(|(name, values)| {
+                name.capacity() + values.iter().map(|value| 48 + value.capacity()).sum::<usize>()
+            })
+            .sum();
         size_of::<Repository>()
             + text(&self.full_name)
             + text(&self.node_id)
             + text(&self.name)
             + text(&self.default_branch)
             + topics
+            + properties
     }
 }
 

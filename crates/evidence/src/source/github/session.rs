@@ -15,6 +15,7 @@ use super::plan::plan;
 use super::preflight::Preflight;
 use crate::observation::SourceName;
 use crate::source::{CollectionItem, ConnectError, Plan, Session, SessionSummary};
+use evidence_http::Standing;
 use evidence_http::cache::Cache;
 use evidence_rules::rule::Rule;
 
@@ -94,6 +95,10 @@ impl Session for CodeHostSession {
             given_up: host.client.given_up(),
             paused_seconds: u64::try_from(host.client.paused().as_secs()).unwrap_or(0),
         }
+    }
+
+    fn standing(&self) -> Option<Standing> {
+        Some(self.host.client.standing())
     }
 
     fn collected(&self) {

@@ -26,6 +26,9 @@ pub(super) struct Topic {
 pub(super) struct Requests {
     pub(super) least: u64,
     pub(super) most: u64,
+    /// How many a hundred subjects usually take; how many if answers to all are kept from an earlier run; and how many
+    /// if an interrupted run has asked about all.
+    pub(super) usual: [u64; 3],
 }
 
 /// Reads and judges one subject.

@@ -157,7 +157,7 @@ async fn tokens(
 ) -> Result<(Vec<OAuthScope>, Vec<(OAuthScope, String)>), ConnectError> {
     let needed = OAuthScope::needed(&config.rules);
     let problem = match access.ask(&needed).await {
-        Ok(token) => return started(config, access, needed, token, Vec::new()).await,
+        Ok(token) => return started(config, access, needed, token, Vec::new()),
         Err(problem) => problem,
     };
     let ListingError::Refused(first) = &problem else {
@@ -181,19 +181,19 @@ async fn tokens(
         return Err(exchange_error(config, access.account(), &problem));
     }
     match access.ask(&delegated).await {
-        Ok(token) => started(config, access, delegated, token, refused).await,
+        Ok(token) => started(config, access, delegated, token, refused),
         Err(problem) => Err(exchange_error(config, access.account(), &problem)),
     }
 }
 
-async fn started(
+fn started(
     config: &AltCloudConfig,
     access: &Access,
     scopes: Vec<OAuthScope>,
     token: TokenAnswer,
     refused: Vec<(OAuthScope, String)>,
 ) -> Result<(Vec<OAuthScope>, Vec<(OAuthScope, String)>), ConnectError> {
-    match access.start(&scopes, token).await {
+    match access.start(&scopes, token) {
         Ok(()) => Ok((scopes, refused)),
         Err(failure) => Err(exchange_error(config, access.account(), &ListingError::Failed(failure))),
     }

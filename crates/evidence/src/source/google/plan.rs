@@ -2,7 +2,6 @@
 
 use futures_util::future::join_all;
 
-use super::connect::REQUESTS_PER_MINUTE;
 use super::observe::plan_gaps;
 use super::session::AltCloudSession;
 use super::users;
@@ -11,7 +10,7 @@ use evidence_text::saturating_u64;
 
 /// The plan of a collection. Only a page names the next one, so counting requires reading everything but the log.
 pub(super) async fn plan(AltCloudSession { host, users, answers, .. }: &AltCloudSession) -> Plan {
-    let mut plan = Plan { requests_per_minute: REQUESTS_PER_MINUTE, ..Plan::default() };
+    let mut plan = Plan::default();
     let users = users::read(host, users).await;
     plan_gaps(&mut plan, users.gaps());
     let parts = join_all(answers.iter().map(|(_, answers)| answers.plan(host))).await;

@@ -217,6 +217,7 @@ pub(super) fn population(config: &AltCloudConfig, users: &Users, expected: u64) 
     CollectionItem::Population {
         discovered: users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count),
         expected,
+        work: Vec::new(),
         text: format!("{} of {whose}", counted(count, "user", "users")),
         members: all.into_iter().map(member).collect(),
         scope: PopulationScope::new(scope, config.organization(), USER, count),

@@ -4,7 +4,7 @@ use hyper::header;
 
 use super::super::Role;
 use super::super::organization::Affiliation;
-use super::super::organization_body::simple_account;
+use super::super::organization_body::{account_id, simple_account};
 use super::super::paging::Page;
 use super::super::part::{AskedOfOrganization, OrganizationPart};
 use super::super::reply::Reply;
@@ -86,7 +86,9 @@ fn list(
     let page = Page::of(asked.call, asked.world.host.page_size);
     let body = json::array(|a| {
         for person in people.get(page.range(people.len(), asked.call.shift)).unwrap_or_default() {
-            a.object(|o| simple_account(o, &asked.world.url, &person.login, person.id(), false));
+            a.object(|o| {
+                simple_account(o, &asked.world.url, &person.login, account_id(&person.login), false)
+            });
         }
     });
     let reply = Reply::json(body);

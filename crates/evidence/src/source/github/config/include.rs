@@ -22,6 +22,8 @@ pub struct Include {
     pub forks: Option<bool>,
     /// `topics`, in lower case; empty for all.
     pub topics: Vec<String>,
+    /// `properties`: names and values, in lower case; empty for all.
+    pub properties: Vec<(String, Vec<String>)>,
 }
 
 impl Include {
@@ -40,6 +42,9 @@ impl Include {
         put(ARCHIVED.name, self.archived.map(Value::from));
         put(FORKS.name, self.forks.map(Value::from));
         put(TOPICS.name, list(self.topics.clone()));
+        let properties =
+            self.properties.iter().map(|(name, values)| (name.clone(), Value::from(values.clone())));
+        put(PROPERTIES.name, (!self.properties.is_empty()).then(|| properties.collect()));
         Value::Object(fields)
     }
 }
@@ -66,12 +71,16 @@ keys! {
     TOPICS = optional("topics", Shape::List { of: Format::Line, may_be_empty: false },
         "Topics of the repository.")
         rule "case does not count", example "[production]", also &["topic", "labels"];
+    PROPERTIES = optional("properties", Shape::Lists { of: Format::Line, names: Format::Custom(&names::PROPERTY) },
+        "Custom properties of the repository, each with the values that it may have.")
+        rule "every property must have one of its values; case does not count",
+        example "{tier: [critical, high]}", also &["custom_properties", "property"];
 }
 
 static INCLUDE_SECTION: Section = Section::new(
     "sources.codehost.include",
     "What a repository must be to be read.",
-    &[&REPOSITORIES, &VISIBILITY, &ARCHIVED, &FORKS, &TOPICS],
+    &[&REPOSITORIES, &VISIBILITY, &ARCHIVED, &FORKS, &TOPICS, &PROPERTIES],
 )
 .not_empty();
 
@@ -86,6 +95,7 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<O
     let archived = decoder.boolean(&fields, &ARCHIVED);
     let forks = decoder.boolean(&fields, &FORKS);
     let topics = decoder.list(&fields, &TOPICS);
+    let properties = decoder.lists(&fields, &PROPERTIES);
     let good = (repositories.is_some() || !fields.has(&REPOSITORIES))
         && (visibility.is_some() || !fields.has(&VISIBILITY))
         && (archived.is_some() || !fields.has(&ARCHIVED))
@@ -94,12 +104,15 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<O
     let texts = |list: Option<Vec<Placed<String>>>| -> Vec<String> {
         list.into_iter().flatten().map(|text| text.value.to_ascii_lowercase()).collect()
     };
+    let properties = properties?.into_iter();
+    let properties = properties.map(|(name, values)| (name.value.to_ascii_lowercase(), texts(Some(values))));
     let include = Include {
         repositories: Vec::new(),
         visibility: texts(visibility),
         archived,
         forks,
         topics: texts(topics),
+        properties: properties.collect(),
     };
     good.then(|| Some((include, repositories.unwrap_or_default())))
 }

@@ -24,7 +24,10 @@ use evidence_rules::inspection::Facts;
 pub(crate) static TOPIC: Topic = Topic {
     name: "security settings",
     kind: &SECURITY,
-    requests: |host| Requests { least: 0, most: u64::from(asks(host)) },
+    requests: |host| {
+        let most = u64::from(asks(host));
+        Requests { least: 0, most, usual: [100 * most; 3] }
+    },
     kept_as: || [None, None],
     inspect: Inspect::Repository(inspect),
 };

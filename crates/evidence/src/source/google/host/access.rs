@@ -1,16 +1,18 @@
 //! Access tokens: obtains them in exchange for assertions and renews them.
 //!
-//! Assertions go only to the exchange, and tokens only to the API: each has its own clients. A token is renewed before
-//! it expires, and once if the API stops accepting it. The calls of each scope have their own gate, so that a refusal
-//! in one part of the API does not block the others. Nothing here depends on what the calls are.
+//! Assertions go only to the exchange, and tokens only to the API: each has its own clients. A [`Login`] renews the token
+//! before it expires, and when the API stops accepting it. The calls of each scope have their own gate, so that a
+//! refusal in one part of the API does not block the others. Nothing here depends on what the calls are.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use evidence_bundle::document::Warning;
 use evidence_text::saturating_i64;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
-use tokio::sync::Mutex;
+use reqwest::header::{HeaderMap, HeaderValue};
 use zeroize::Zeroizing;
 
 use super::answer::says_time;
@@ -23,9 +25,10 @@ use super::token::{TOKEN, TokenAnswer};
 use crate::env::Clock;
 use crate::jwt;
 use crate::source::google::names::NAME;
-use evidence_http::retry::{Class, http_date};
+use evidence_http::retry::http_date;
 use evidence_http::{
-    self, Answered, Call, Client, FailureKind, GivenUp, Login, Refused, Request, RequestFailure, bearer,
+    Answered, Call, CallError, Client, Credential, FailureKind, GivenUp, Lease, Login, Refused, Renewal,
+    RenewalTerms, Request, RequestFailure, bearer,
 };
 use evidence_screen::Screen;
 
@@ -35,45 +38,66 @@ const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-b
 /// The assumed lifetime of a token if the answer does not state one.
 const SHORT_LIFETIME: u64 = 600;
 
-/// A token is renewed this many seconds before it expires: longer than a single request takes.
-const MARGIN: u64 = 60;
+/// When a token is renewed: before it ends, for longer than a single request takes, and when the API refuses it.
+const TERMS: RenewalTerms =
+    RenewalTerms { before_end: SignedDuration::from_mins(1), after_pause: None, refusals: 2 };
 
 /// A smaller clock difference cannot be why an exchange was refused.
 const SMALLEST_SKEW: i64 = 5;
 
 /// The service account's access to the API on behalf of one administrator.
 pub(crate) struct Access {
-    account: ServiceAccount,
-    admin: String,
-    /// The client of the exchange.
-    exchange: Client,
+    exchange: Arc<Exchange>,
     /// The client whose siblings call the API.
     api: Client,
+    /// The client of each scope, once there is a token.
+    clients: OnceLock<Vec<(OAuthScope, Client)>>,
+}
+
+/// Exchanges assertions for tokens.
+struct Exchange {
+    account: ServiceAccount,
+    admin: String,
+    client: Client,
     clock: Clock,
     screen: Arc<Screen>,
     /// The offset in seconds from this machine's clock to the provider's.
     skew: AtomicI64,
-    state: Mutex<TokenState>,
-    /// Every client that ever held a token.
-    made: std::sync::Mutex<Vec<(OAuthScope, Arc<Client>)>>,
 }
 
-#[derive(Default)]
-struct TokenState {
+/// Exchanges a new assertion for a token of these scopes, until that fails.
+struct Renewing {
+    exchange: Arc<Exchange>,
     scopes: Vec<OAuthScope>,
-    grant: Option<Arc<Grant>>,
     /// Why no further token is requested.
-    over: Option<RequestFailure>,
-    /// Scopes that are refused even with a fresh token.
-    closed: Vec<(OAuthScope, RequestFailure)>,
+    over: OnceLock<RequestFailure>,
 }
 
-/// A token, held by the clients that send it.
-struct Grant {
-    number: u64,
-    /// When to stop using it, by this machine's clock.
-    until: Timestamp,
-    clients: Vec<(OAuthScope, Arc<Client>)>,
+/// What the calls of one scope send. A scope that refuses a new token too ends only its own calls, and leaves the token to
+/// the others.
+struct OfScope {
+    login: Arc<Login<HeaderValue>>,
+    /// Whether the last answer refused a token.
+    refused: AtomicBool,
+}
+
+impl Credential for OfScope {
+    fn ready(&self) -> BoxFuture<'_, Result<(), CallError>> {
+        self.login.ready()
+    }
+
+    fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
+        self.login.authorize(request, now)
+    }
+
+    fn accepted(&self, sent: &HeaderMap) {
+        self.refused.store(false, Ordering::Relaxed);
+        self.login.accepted(sent);
+    }
+
+    fn refused(&self, sent: &HeaderMap) -> bool {
+        !self.refused.swap(true, Ordering::Relaxed) && self.login.refused(sent)
+    }
 }
 
 impl Access {
@@ -86,18 +110,19 @@ impl Access {
         clock: Clock,
         screen: Arc<Screen>,
     ) -> Access {
-        let (skew, state, made) = (AtomicI64::new(0), Mutex::default(), std::sync::Mutex::default());
-        Access { account, admin, exchange, api, clock, screen, skew, state, made }
+        let skew = AtomicI64::new(0);
+        let exchange = Arc::new(Exchange { account, admin, client: exchange, clock, screen, skew });
+        Access { exchange, api, clients: OnceLock::new() }
     }
 
     /// The service account.
     pub(crate) fn account(&self) -> &ServiceAccount {
-        &self.account
+        &self.exchange.account
     }
 
     /// The number of requests sent so far, retries included, and the number of retries.
     pub(crate) fn requests(&self) -> (u64, u64) {
-        let both = |count: fn(&Client) -> u64| count(&self.exchange).saturating_add(count(&self.api));
+        let both = |count: fn(&Client) -> u64| count(&self.exchange.client).saturating_add(count(&self.api));
         (both(Client::requests), both(Client::retries))
     }
 
@@ -106,32 +131,22 @@ impl Access {
         self.api.given_up()
     }
 
-    /// How long limits held requests back. Scopes run concurrently, so the longest total counts; a scope's tokens are
-    /// used one after the other, and every call waits for the exchange.
+    /// How long limits held requests back. Scopes run concurrently, so the longest total counts; every call waits for the
+    /// exchange.
     pub(crate) fn paused(&self) -> SignedDuration {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |scope: &OAuthScope| {
-            let clients = made.iter().filter(|(of, _)| of == scope);
-            clients.fold(SignedDuration::ZERO, |sum, (_, client)| sum.saturating_add(client.paused()))
-        };
-        let longest = OAuthScope::ALL.iter().map(of).max().unwrap_or(SignedDuration::ZERO);
-        longest.saturating_add(self.exchange.paused())
-    }
-
-    /// The provider's time, if known; else this machine's.
-    fn now(&self) -> Timestamp {
-        self.by_provider(self.clock.now())
+        let clients = self.clients.get().into_iter().flatten();
+        let longest = clients.map(|(_, client)| client.paused()).max().unwrap_or(SignedDuration::ZERO);
+        longest.saturating_add(self.exchange.client.paused())
     }
 
     /// A time of this machine as the provider's clock would show it, if their difference is known.
     pub(crate) fn by_provider(&self, time: Timestamp) -> Timestamp {
-        let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
-        time.checked_add(skew).unwrap_or(time)
+        self.exchange.by_provider(time)
     }
 
     /// A warning if this machine's clock is wrong.
     pub(crate) fn warning(&self) -> Option<Warning> {
-        let skew = self.skew.load(Ordering::Relaxed);
+        let skew = self.exchange.skew.load(Ordering::Relaxed);
         let side = if skew > 0 { "behind" } else { "ahead of" };
         (skew != 0).then(|| {
             let message = format!(
@@ -142,9 +157,94 @@ impl Access {
         })
     }
 
+    /// Requests a token for `scopes` without using it.
+    pub(crate) async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, ListingError> {
+        self.exchange.ask(scopes).await
+    }
+
+    /// Uses `token`, and requests further tokens for `scopes`.
+    pub(crate) fn start(&self, scopes: &[OAuthScope], token: TokenAnswer) -> Result<(), RequestFailure> {
+        let lease = lease(token, self.exchange.clock.now())?;
+        let (exchange, scopes) = (Arc::clone(&self.exchange), scopes.to_vec());
+        let renewing = Renewing { exchange, scopes: scopes.clone(), over: OnceLock::new() };
+        let login = Arc::new(Login::renewed(TERMS, Box::new(renewing)).starting_with(lease));
+        let client = |scope| {
+            let credential = OfScope { login: Arc::clone(&login), refused: AtomicBool::new(false) };
+            (scope, self.api.sibling(Arc::new(DirectoryApi), Arc::new(credential)))
+        };
+        self.clients.get_or_init(|| scopes.into_iter().map(client).collect());
+        Ok(())
+    }
+
+    /// Sends a request of `scope` with a valid token.
+    pub(crate) async fn send<T>(
+        &self,
+        scope: OAuthScope,
+        request: &Request,
+        call: &Call<T>,
+    ) -> Result<Answered<T>, CallError> {
+        match self.clients.get().into_iter().flatten().find(|(of, _)| *of == scope) {
+            Some((_, client)) => client.ask(request, call).await,
+            None => {
+                let text = format!("the scope {} is not delegated", scope.name());
+                Err(RequestFailure::local(FailureKind::Unauthorized(text)).into())
+            }
+        }
+    }
+}
+
+/// A token and its end, by the clock that says `now`.
+fn lease(token: TokenAnswer, now: Timestamp) -> Result<Lease<HeaderValue>, RequestFailure> {
+    let lifetime = SignedDuration::from_secs(saturating_i64(token.expires_in.unwrap_or(SHORT_LIFETIME)));
+    let token = Zeroizing::new(token.access_token);
+    let bad = || {
+        RequestFailure::local(FailureKind::UnexpectedShape(
+            "the token has characters that a header cannot hold".to_string(),
+        ))
+    };
+    let value = bearer(&token).ok_or_else(bad)?;
+    Ok(Lease { value, expires: Some(now.checked_add(lifetime).unwrap_or(Timestamp::MAX)) })
+}
+
+impl Renewal<HeaderValue> for Renewing {
+    fn renew(&self) -> BoxFuture<'_, Result<Lease<HeaderValue>, CallError>> {
+        async {
+            if let Some(failure) = self.over.get() {
+                return Err(failure.clone().into());
+            }
+            let asked = self.exchange.ask(&self.scopes).await.map_err(|problem| match problem {
+                ListingError::Failed(failure) => failure,
+                ListingError::NotDelegated(_, text) => RequestFailure::local(FailureKind::Unauthorized(text)),
+                ListingError::Refused(refused) => {
+                    let text = format!("the token could not be renewed: {}", refused.text());
+                    RequestFailure {
+                        status: Some(refused.meta.status),
+                        ..RequestFailure::local(FailureKind::Unauthorized(text))
+                    }
+                }
+            });
+            let renewed = asked.and_then(|token| lease(token, self.now()));
+            renewed.map_err(|failure| self.over.get_or_init(|| failure).clone().into())
+        }
+        .boxed()
+    }
+
+    /// Leases end by this machine's clock.
+    fn now(&self) -> Timestamp {
+        self.exchange.clock.now()
+    }
+}
+
+impl Exchange {
+    /// A time of this machine as the provider's clock would show it, if their difference is known.
+    fn by_provider(&self, time: Timestamp) -> Timestamp {
+        let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
+        time.checked_add(skew).unwrap_or(time)
+    }
+
     /// Requests a token for `scopes` without using it. Tries again with the provider's own time if the exchange refused
     /// because of the clock.
-    pub(crate) async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, ListingError> {
+    async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, ListingError> {
         let refused = match self.ask_once(scopes).await? {
             Ok(token) => return Ok(token),
             Err(refused) => refused,
@@ -157,7 +257,7 @@ impl Access {
 
     async fn ask_once(&self, scopes: &[OAuthScope]) -> Result<Result<TokenAnswer, Refused>, ListingError> {
         let local = |text| ListingError::Failed(RequestFailure::local(FailureKind::Transport(text)));
-        let now = self.now().as_second();
+        let now = self.by_provider(self.clock.now()).as_second();
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
         // A token can be had for an assertion until it expires, so it is just as secret. Without its signature it is
         // worthless.
@@ -165,14 +265,14 @@ impl Access {
         let url = self.account.token_uri.clone();
         let label = url.path().to_string();
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
-        match self.exchange.ask(&TOKEN.post(url, label, body), &TOKEN).await {
+        match self.client.ask(&TOKEN.post(url, label, body), &TOKEN).await {
             Ok(answered) => {
                 // Every token arrives here, whether or not it is used.
                 self.screen.learn([&answered.value.access_token]);
                 Ok(Ok(answered.value))
             }
-            Err(evidence_http::CallError::Refused(refused)) => Ok(Err(refused)),
-            Err(evidence_http::CallError::Failed(failure)) => Err(ListingError::Failed(failure)),
+            Err(CallError::Refused(refused)) => Ok(Err(refused)),
+            Err(CallError::Failed(failure)) => Err(ListingError::Failed(failure)),
         }
     }
 
@@ -185,142 +285,5 @@ impl Access {
         let skew = theirs.saturating_sub(refused.meta.received_at.as_second());
         let known = self.skew.swap(skew, Ordering::Relaxed);
         skew.abs_diff(known) >= SMALLEST_SKEW.unsigned_abs()
-    }
-
-    /// Uses `token`, and requests further tokens for `scopes`.
-    pub(crate) async fn start(
-        &self,
-        scopes: &[OAuthScope],
-        token: TokenAnswer,
-    ) -> Result<(), RequestFailure> {
-        let mut state = self.state.lock().await;
-        state.scopes = scopes.to_vec();
-        state.grant = Some(Arc::new(self.grant(scopes, token, 1)?));
-        Ok(())
-    }
-
-    fn grant(&self, scopes: &[OAuthScope], token: TokenAnswer, number: u64) -> Result<Grant, RequestFailure> {
-        let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
-        let token = Zeroizing::new(token.access_token);
-        let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
-        let usable = SignedDuration::from_secs(saturating_i64(usable));
-        let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
-        let bad = || {
-            RequestFailure::local(FailureKind::UnexpectedShape(
-                "the token has characters that a header cannot hold".to_string(),
-            ))
-        };
-        let credential = Arc::new(Login::fixed(bearer(&token).ok_or_else(bad)?));
-        let sibling = || self.api.sibling(Arc::new(DirectoryApi), credential.clone());
-        let client = |scope: &OAuthScope| (*scope, Arc::new(sibling()));
-        let clients: Vec<_> = scopes.iter().map(client).collect();
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).extend(clients.iter().cloned());
-        Ok(Grant { number, until, clients })
-    }
-
-    /// Sends a request of `scope` with a valid token. Renews the token once if the API does not accept it.
-    pub(crate) async fn send<T>(
-        &self,
-        scope: OAuthScope,
-        request: &Request,
-        call: &Call<T>,
-    ) -> Result<Answered<T>, evidence_http::CallError> {
-        let grant = self.current(scope).await?;
-        let first = grant.send(scope, request, call).await;
-        if rejected(&first).is_none() {
-            return first;
-        }
-        let renewed = self.renewed(scope, &grant).await?;
-        let second = renewed.send(scope, request, call).await;
-        if let Some(text) = rejected(&second) {
-            // The API refuses a fresh token too, so the token is not the cause. Stop requesting.
-            let failure = RequestFailure::local(FailureKind::Unauthorized(text));
-            self.state.lock().await.closed.push((scope, failure));
-        }
-        second
-    }
-
-    async fn current(&self, scope: OAuthScope) -> Result<Arc<Grant>, RequestFailure> {
-        let mut state = self.state.lock().await;
-        state.is_open(scope)?;
-        match &state.grant {
-            Some(grant) if self.clock.now() < grant.until => Ok(Arc::clone(grant)),
-            _ => self.renew(&mut state).await,
-        }
-    }
-
-    /// A newer token than `stale`. Requests one only if no other call has done so meanwhile.
-    async fn renewed(&self, scope: OAuthScope, stale: &Grant) -> Result<Arc<Grant>, RequestFailure> {
-        let mut state = self.state.lock().await;
-        state.is_open(scope)?;
-        match &state.grant {
-            Some(grant) if grant.number != stale.number => Ok(Arc::clone(grant)),
-            _ => self.renew(&mut state).await,
-        }
-    }
-
-    /// Holds the lock, so that other calls that need a token wait for this one.
-    async fn renew(&self, state: &mut TokenState) -> Result<Arc<Grant>, RequestFailure> {
-        let number = state.grant.as_ref().map_or(0, |grant| grant.number).saturating_add(1);
-        let asked = self.ask(&state.scopes).await.map_err(|problem| match problem {
-            ListingError::Failed(failure) => failure,
-            ListingError::NotDelegated(_, text) => RequestFailure::local(FailureKind::Unauthorized(text)),
-            ListingError::Refused(refused) => {
-                let text = format!("the token could not be renewed: {}", refused.text());
-                RequestFailure {
-                    status: Some(refused.meta.status),
-                    ..RequestFailure::local(FailureKind::Unauthorized(text))
-                }
-            }
-        });
-        match asked.and_then(|token| self.grant(&state.scopes, token, number)) {
-            Ok(grant) => {
-                let grant = Arc::new(grant);
-                state.grant = Some(Arc::clone(&grant));
-                Ok(grant)
-            }
-            Err(failure) => {
-                state.over = Some(failure.clone());
-                Err(failure)
-            }
-        }
-    }
-}
-
-impl TokenState {
-    fn is_open(&self, scope: OAuthScope) -> Result<(), RequestFailure> {
-        let closed = self.closed.iter().find(|(closed, _)| *closed == scope).map(|(_, failure)| failure);
-        self.over.as_ref().or(closed).map_or(Ok(()), |failure| Err(failure.clone()))
-    }
-}
-
-impl Grant {
-    async fn send<T>(
-        &self,
-        scope: OAuthScope,
-        request: &Request,
-        call: &Call<T>,
-    ) -> Result<Answered<T>, evidence_http::CallError> {
-        match self.clients.iter().find(|(of, _)| *of == scope) {
-            Some((_, client)) => client.ask(request, call).await,
-            None => {
-                let text = format!("the scope {} is not delegated", scope.name());
-                Err(RequestFailure::local(FailureKind::Unauthorized(text)).into())
-            }
-        }
-    }
-}
-
-/// The provider's message if it did not accept the token, for this request or an earlier one.
-fn rejected<T>(answer: &Result<Answered<T>, evidence_http::CallError>) -> Option<String> {
-    match answer {
-        Err(evidence_http::CallError::Refused(refused)) if refused.class == Class::Unauthorized => {
-            Some(refused.text())
-        }
-        Err(evidence_http::CallError::Failed(RequestFailure {
-            kind: FailureKind::Unauthorized(text),
-            ..
-        })) => Some(text.clone()),
-        _ => None,
     }
 }

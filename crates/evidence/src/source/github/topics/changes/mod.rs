@@ -34,7 +34,7 @@ pub(crate) static TOPIC: Topic = Topic {
     requests: |host| {
         let wanted = [&CHANGES_APPROVED, &NO_DIRECT_PUSH].into_iter().filter(|rule| host.config.wants(rule));
         let least = saturating_u64(wanted.count());
-        Requests { least, most: least }
+        Requests { least, most: least, usual: [100 * least; 3] }
     },
     kept_as: || [None, None],
     inspect: Inspect::Repository(inspect),
@@ -48,8 +48,10 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     let Look { repository, details, .. } = look;
     let target = repository.target();
     let default = details.default_branch.as_deref();
-    let (branch, other_default) = match (&host.config.branch, default) {
-        (Branch::Unset, _) => (FALLBACK_BRANCH, default.filter(|default| *default != FALLBACK_BRANCH)),
+    let (branch, other_default) = match (host.config.branch.of(&repository.subject), default) {
+        (Branch::Unset | Branch::ByPattern(_), _) => {
+            (FALLBACK_BRANCH, default.filter(|default| *default != FALLBACK_BRANCH))
+        }
         (Branch::Named(name), _) => (name.as_str(), None),
         (Branch::Default, default) => (default.unwrap_or_default(), None),
     };
