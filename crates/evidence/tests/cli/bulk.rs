@@ -2,7 +2,7 @@
 
 use sandbox::codehost::{File, Protection};
 use sandbox::{Fault, FaultKind};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::common::{Bundle, Lab, acme, repository, sound};
@@ -23,9 +23,10 @@ fn lab() -> Lab {
     Lab::new(host).with(|config| config.source("bulk", "true"))
 }
 
-/// The controls and checks, which hold no request.
-fn judged(bundle: &Bundle) -> Value {
-    bundle.json("derived/normalized.json")["controls"].clone()
+/// The controls and checks. Of the requests they hold only the checksum.
+fn judged(bundle: &Bundle) -> String {
+    let observations = hex::encode(Sha256::digest(bundle.file("derived/observations.json").unwrap()));
+    bundle.json("derived/normalized.json")["controls"].to_string().replace(&observations, "checksum")
 }
 
 fn verify(lab: &Lab, bundle: &Bundle) {
