@@ -4,11 +4,10 @@
 //! its declared type and follows its declared rule.
 
 mod list;
-mod map;
+pub mod map;
 mod value;
 
 pub use list::{Everything, ListEntry};
-pub use map::{NamedList, TextOrMap};
 
 use std::collections::HashMap;
 use std::ops::Range;
