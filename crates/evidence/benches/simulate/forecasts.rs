@@ -22,7 +22,7 @@ const REVALIDATE: &str = "    revalidate: true\n";
 #[derive(Debug)]
 pub(crate) struct Forecasted {
     repositories: u32,
-    run: &'static str,
+    pub(crate) run: &'static str,
     /// Of the dry run before it.
     pub(crate) planned: Range,
     pub(crate) simulated: Simulated,

@@ -102,7 +102,7 @@ fn the_file_is_its_owner_s_and_holds_no_token() {
     assert!(holds(b"required_approving_review_count"), "records are kept");
     assert!(!holds(DEMO_TOKEN.as_bytes()) && !file.to_string_lossy().contains(DEMO_TOKEN));
     // The cache does not keep fields that the tool does not use.
-    assert!(!holds(b"html_url") && !holds(b"node_id"));
+    assert!(!holds(b"html_url") && !holds(b"stargazers_url"));
 }
 
 /// The changes to an organization, by name.

@@ -83,17 +83,23 @@ fn a_run_in_bulk_takes_the_host_s_time() {
 /// tenth on.
 const PLANNED: f64 = 25.0;
 const PROGRESS: f64 = 15.0;
+/// How many answers an interrupted run left is known only roughly. Near the end of a minute's requests, a few of them
+/// more or less are a minute.
+const RESUMED: f64 = 25.0;
 
 fn forecast_well(runs: &[Forecasted]) {
     let rows: String = runs.iter().map(Forecasted::row).collect();
     println!("{}{rows}", forecasts::HEAD);
     for run in runs {
-        assert!(run.plan_error().abs() <= PLANNED, "{:.0} %: {}", run.plan_error(), run.row());
+        let most = if run.run == "resumed" { RESUMED } else { PROGRESS };
+        assert!(run.worst() <= most, "{}", run.row());
+        // A dry run does not know what the host will say of the answers that were kept.
+        let is_known = run.run != "resumed";
+        assert!(!is_known || run.plan_error().abs() <= PLANNED, "{:.0} %: {}", run.plan_error(), run.row());
         let Forecasted { planned, simulated, .. } = run;
         let tolerance = SignedDuration::from_secs(3);
         let range = planned.least.after - tolerance..=planned.most.after + tolerance;
         assert!(range.contains(&simulated.after), "{}", run.row());
-        assert!(run.worst() <= PROGRESS, "{}", run.row());
     }
 }
 
