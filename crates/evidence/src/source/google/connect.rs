@@ -151,10 +151,7 @@ fn period(access: &Access, env: &Env) -> Period {
 }
 
 /// A token for all required scopes; if the exchange refuses them together, a token for those that are delegated.
-async fn tokens(
-    config: &AltCloudConfig,
-    access: &Access,
-) -> Result<Started, ConnectError> {
+async fn tokens(config: &AltCloudConfig, access: &Access) -> Result<Started, ConnectError> {
     let needed = OAuthScope::needed(&config.rules);
     let problem = match access.ask(&needed).await {
         Ok(token) => return started(config, access, needed, token, Vec::new()),
