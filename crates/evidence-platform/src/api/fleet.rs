@@ -17,12 +17,12 @@ use crate::store::BundleRow;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FleetView {
     /// The organizations.
-    pub organizations: Vec<OrganizationView>,
+    pub organizations: Vec<FleetOrganization>,
 }
 
 /// An organization and its newest state.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct OrganizationView {
+pub struct FleetOrganization {
     /// How fresh its evidence is.
     #[serde(flatten)]
     pub status: OrganizationStatus,
@@ -98,7 +98,7 @@ impl From<&(BundleRow, Option<BundleRow>)> for LatestView {
     responses((status = 200, body = FleetView))
 )]
 pub async fn organizations(State(app): State<App>, caller: Caller) -> Result<Answer<FleetView>, Error> {
-    let view = |MemberState { slug, name, freshness, bundles, latest }: &MemberState| OrganizationView {
+    let view = |MemberState { slug, name, freshness, bundles, latest }: &MemberState| FleetOrganization {
         status: OrganizationStatus::new(slug, name, freshness),
         bundles: *bundles,
         latest: latest.iter().map(LatestView::from).collect(),

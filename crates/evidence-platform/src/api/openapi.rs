@@ -46,7 +46,7 @@ const SCHEME: &str = "api_key";
         status::StatusView,
         status::OrganizationStatus,
         super::fleet::FleetView,
-        super::fleet::OrganizationView,
+        super::fleet::FleetOrganization,
         super::fleet::LatestView,
         super::fleet::ControlStateView,
     ))

@@ -15,6 +15,8 @@ use evidence_text::{Safe, safe, saturating_u64};
 
 /// Wrap at the usual terminal width.
 const LINE_WIDTH: usize = 80;
+/// The least width of the titles of controls.
+const TITLE_WIDTH: usize = 32;
 /// How many groups of checks to print.
 const GROUPS_SHOWN: usize = 5;
 /// How many subjects of a group to print.
@@ -38,7 +40,9 @@ impl Terminal {
             self.line(&state, &safe!("  {:<9} {sentence}", self.safe(&source.source); sentence));
         }
         self.section(&mut state, "Controls");
+        let titles = results.iter().map(|result| result.control.title.len()).fold(TITLE_WIDTH, usize::max);
         for result in results {
+            let title = Safe::of(&format!("{:<titles$}", result.control.title));
             let (style, word) = (of_status(result.status), words::label(result.status).word);
             let counts = result.counts;
             let parts = [
@@ -60,8 +64,8 @@ impl Terminal {
                 detail = result.reason.code.into();
             }
             let line = safe!(
-                "  {:<6} {style}{word:<14}{style:#}  {:<32} {DIM}{detail}{DIM:#}",
-                result.control.id, result.control.title; style, word, DIM, detail
+                "  {:<6} {style}{word:<14}{style:#}  {title} {DIM}{detail}{DIM:#}",
+                result.control.id; title, style, word, DIM, detail
             );
             self.line(&state, &line);
         }

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use evidence_bundle::document::{Check, Counts};
+use evidence_bundle::text::saturating_u64;
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{ControlHead, sanitized};
 
 use crate::page::bar::Bar;
 use crate::page::room::{self, Room};
+
+/// How many rules of a criterion the cover names.
+const TITLES: usize = 4;
 
 /// A criterion, with the counts of the checks that are commonly filed under it.
 pub(in super::super) struct CriterionResult {
@@ -20,9 +24,14 @@ pub(in super::super) struct CriterionResult {
 }
 
 impl CriterionResult {
-    /// The titles of its rules.
+    /// The titles of its rules, as many as fit into a line or two.
     pub(in super::super) fn titles(&self) -> String {
-        self.rules.iter().map(|rule| rule.title.as_str()).collect::<Vec<_>>().join(", ")
+        let titles = self.rules.iter().map(|rule| rule.title.as_str()).take(TITLES);
+        let titles = titles.collect::<Vec<_>>().join(", ");
+        match self.rules.len().saturating_sub(TITLES) {
+            0 => titles,
+            more => format!("{titles} and {}", words::counted(saturating_u64(more), "more rule")),
+        }
     }
 }
 

@@ -151,10 +151,7 @@ fn period(access: &Access, env: &Env) -> Period {
 }
 
 /// A token for all required scopes; if the exchange refuses them together, a token for those that are delegated.
-async fn tokens(
-    config: &AltCloudConfig,
-    access: &Access,
-) -> Result<(Vec<OAuthScope>, Vec<(OAuthScope, String)>), ConnectError> {
+async fn tokens(config: &AltCloudConfig, access: &Access) -> Result<Started, ConnectError> {
     let needed = OAuthScope::needed(&config.rules);
     let problem = match access.ask(&needed).await {
         Ok(token) => return started(config, access, needed, token, Vec::new()),
@@ -186,13 +183,16 @@ async fn tokens(
     }
 }
 
+/// The scopes that the host granted, and those that it refused, each with why.
+type Started = (Vec<OAuthScope>, Vec<(OAuthScope, String)>);
+
 fn started(
     config: &AltCloudConfig,
     access: &Access,
     scopes: Vec<OAuthScope>,
     token: TokenAnswer,
     refused: Vec<(OAuthScope, String)>,
-) -> Result<(Vec<OAuthScope>, Vec<(OAuthScope, String)>), ConnectError> {
+) -> Result<Started, ConnectError> {
     match access.start(&scopes, token) {
         Ok(()) => Ok((scopes, refused)),
         Err(failure) => Err(exchange_error(config, access.account(), &ListingError::Failed(failure))),
