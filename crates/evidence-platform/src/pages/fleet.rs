@@ -1,4 +1,4 @@
-//! Every organization of a group on one page, so that nobody signs in sixty times.
+//! Every organization of a group on one page, for whoever looks after many of them.
 
 use askama::Template;
 use axum::extract::State;
@@ -61,7 +61,7 @@ struct Newest {
 
 /// What changed since the bundle before.
 enum Changes {
-    /// There is none before.
+    /// It is the first bundle.
     First,
     Compared {
         before: String,
