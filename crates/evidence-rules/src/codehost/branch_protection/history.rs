@@ -6,7 +6,7 @@ use evidence_bundle::document::Category::{Misconfigured, Partial};
 use evidence_bundle::document::Severity::{High, Medium};
 
 use super::facts::{BranchFacts, Classic, Rules};
-use super::judge::without_branch;
+use super::judge::by_layers;
 use super::layers::{Demanded, Layer, Layers};
 use super::system::{Hold, classic_hold, ruleset_hold};
 use crate::codehost::record::Switch;
@@ -61,19 +61,7 @@ pub static JUDGE: Judge<BranchFacts> = Judge { rule: &HISTORY_PROTECTED, judge: 
 const BLOCKS: [&str; 2] = ["non_fast_forward", "deletion"];
 
 fn judge(facts: &BranchFacts) -> Option<Verdict> {
-    if facts.lacks_history() {
-        return None;
-    }
-    if let Some(verdict) = without_branch(facts) {
-        return Some(verdict);
-    }
-    if let Some(text) = facts.no_plan() {
-        return Some(Verdict::fail(&HISTORY_UNPROTECTED, text));
-    }
-    let layers = layers(facts);
-    let actual = words(facts, &layers);
-    let verdict = layers.verdict([&HISTORY_UNPROTECTED; 2], &actual);
-    Some(verdict.unwrap_or_else(|| Verdict::pass(actual)))
+    by_layers(facts, &HISTORY_UNPROTECTED, [&HISTORY_UNPROTECTED; 2], layers, words)
 }
 
 /// The ruleset whose bypass list can still change the verdict.

@@ -12,7 +12,7 @@ use super::system::{DEMANDS, System, allowances, list};
 use crate::codehost::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
 use crate::codehost::record::{BranchProtection, BranchRule, BranchState};
 use crate::rule::setting::Settings;
-use crate::rule::{Judge, Status, Verdict, reason as shared};
+use crate::rule::{Judge, Reason, Status, Verdict, reason as shared};
 use evidence_text::counted;
 use evidence_text::saturating_u64;
 
@@ -53,6 +53,30 @@ pub fn judge(facts: &BranchFacts, settings: &Settings) -> Verdict {
     let reviews = systems.all.iter().filter_map(|system| system.reviews).max().unwrap_or(0);
     let hint = systems.allowances.as_ref().map(|_| &PULL_REQUEST_BYPASS_ALLOWED);
     Verdict { improvable: reviews < settings.recommended(&APPROVALS), hint, ..Verdict::pass(actual) }
+}
+
+/// The verdict of a rule about the history of the branch; none if the part of the classic rule that it needs was not kept.
+/// `no_plan` is the reason where the plan has no protection, `reasons` are those of the requirements that are missing.
+pub(super) fn by_layers<const N: usize>(
+    facts: &BranchFacts,
+    no_plan: &'static Reason,
+    reasons: [&'static Reason; N],
+    layers: for<'a> fn(&'a BranchFacts) -> Layers<'a, N>,
+    words: fn(&BranchFacts, &Layers<'_, N>) -> String,
+) -> Option<Verdict> {
+    if facts.lacks_history() {
+        return None;
+    }
+    if let Some(verdict) = without_branch(facts) {
+        return Some(verdict);
+    }
+    if let Some(text) = facts.no_plan() {
+        return Some(Verdict::fail(no_plan, text));
+    }
+    let layers = layers(facts);
+    let actual = words(facts, &layers);
+    let verdict = layers.verdict(reasons, &actual);
+    Some(verdict.unwrap_or_else(|| Verdict::pass(actual)))
 }
 
 /// The verdict of every rule about a branch that cannot be judged, or that does not exist.

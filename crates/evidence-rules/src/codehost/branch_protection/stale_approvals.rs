@@ -5,7 +5,7 @@ use evidence_bundle::document::Severity::Medium;
 
 use super::facts::{BranchFacts, Classic, Rules};
 use super::history::holds;
-use super::judge::without_branch;
+use super::judge::by_layers;
 use super::layers::{Demanded, Layer, Layers};
 use super::rule::REVIEWS_NOT_REQUIRED;
 use super::system::{PULL_REQUEST, System};
@@ -62,19 +62,7 @@ pub static JUDGE: Judge<BranchFacts> =
     Judge { rule: &STALE_APPROVALS_DISMISSED, judge: |facts, _| judge(facts) };
 
 fn judge(facts: &BranchFacts) -> Option<Verdict> {
-    if facts.lacks_history() {
-        return None;
-    }
-    if let Some(verdict) = without_branch(facts) {
-        return Some(verdict);
-    }
-    if let Some(text) = facts.no_plan() {
-        return Some(Verdict::fail(&REVIEWS_NOT_REQUIRED, text));
-    }
-    let layers = layers(facts);
-    let actual = words(facts, &layers);
-    let verdict = layers.verdict([&REVIEWS_NOT_REQUIRED, &STALE_APPROVALS_KEPT], &actual);
-    Some(verdict.unwrap_or_else(|| Verdict::pass(actual)))
+    by_layers(facts, &REVIEWS_NOT_REQUIRED, [&REVIEWS_NOT_REQUIRED, &STALE_APPROVALS_KEPT], layers, words)
 }
 
 /// The ruleset whose bypass list can still change the verdict.
