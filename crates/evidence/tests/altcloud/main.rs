@@ -18,6 +18,7 @@ mod answers;
 mod documents;
 mod groups;
 mod inactive;
+mod policies;
 mod workspaces;
 
 use std::collections::BTreeMap;
@@ -65,6 +66,7 @@ fn workspace() -> Workspace {
             Person::new("gone@acme.example", "Gil", "Gone").suspended(true).enforced(false).enrolled(false),
         )
         .person(Person::new("lab@acme-labs.example", "Lou", "Labs"))
+        .good_policies()
         .activity(Activity::new(3, ADMIN, "SUSPEND_USER", "gone@acme.example"))
         .activity(Activity::new(90, "root@acme.example", "CREATE_USER", "mia@acme.example"))
         .activity(Activity::new(100, ADMIN, "CREATE_USER", "help@acme.example").and(
@@ -159,7 +161,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     let Setup { framework, controls, admin, extra, .. } = setup;
     let text = format!(
         "framework: {framework}\ncontrols: {controls}\nsources:\n  altcloud:\n    mode: service_account\n    \
-         admin_email: {admin}\n    api_url: {}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n",
+         admin_email: {admin}\n    api_url: {0}\n    cloud_identity_url: {0}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n",
         server.url()
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();

@@ -21,6 +21,7 @@ fn directory() -> Workspace {
         )
         .person(person("Olivia", "Owner").super_admin(true).unit("/IT"))
         .person(person("Max", "Member").unit("/Sales"))
+        .good_policies()
 }
 
 /// A person of the primary domain.

@@ -125,7 +125,7 @@ fn access(
         })
     };
     let exchange = client(Arc::new(TokenExchange), account.token_uri.scheme() == "http")?;
-    let api = client(Arc::new(DirectoryApi), config.api_url.scheme() == "http")?;
+    let api = client(Arc::new(DirectoryApi), config.is_plain())?;
     let clock = surroundings.env.clock.clone();
     Ok(Access::new(
         account,

@@ -58,12 +58,16 @@ impl Source for AltCloudConfig {
     }
 
     fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
-        vec![
+        let mut settings = vec![
             ("customer_id", self.customer_id.as_str().into()),
             ("domains", self.domains.clone().into()),
             ("admin_email", self.admin_email.as_str().into()),
             ("api_url", self.api_url.as_str().into()),
-        ]
+        ];
+        if self.reads_policies() {
+            settings.push(("cloud_identity_url", self.cloud_identity_url.as_str().into()));
+        }
+        settings
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
@@ -96,7 +100,8 @@ impl Source for AltCloudConfig {
             };
             origin(loaded.account.token_uri, Some(named_by))
         });
-        exchange.into_iter().chain([origin(self.api_url.clone(), None)]).collect()
+        let policies = self.reads_policies().then(|| origin(self.cloud_identity_url.clone(), None));
+        exchange.into_iter().chain([origin(self.api_url.clone(), None)]).chain(policies).collect()
     }
 
     fn connect<'a>(&'a self, run: &'a RunContext) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
