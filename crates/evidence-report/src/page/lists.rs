@@ -72,10 +72,10 @@ impl Length {
         let noun = if is_people { "member" } else { "pull request" };
         let untold = self.artifacts.saturating_sub(self.told);
         let total = match (self.told, untold) {
-            (0, _) => "the host does not tell".to_owned(),
+            (0, _) => "not reported by the host".to_owned(),
             (_, 0) => format!("{} of {} listed", grouped(self.counted), counted(self.total, noun)),
             (_, untold) => format!(
-                "{} of {} listed; not told for {} of {} files",
+                "{} of {} listed; not reported for {} of {} files",
                 grouped(self.counted),
                 counted(self.total, noun),
                 grouped(untold),

@@ -3,11 +3,8 @@
 use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::Medium;
 
-use super::inactive_users::SUSPENDED_NOT_VISIBLE;
 use super::policies::PolicyFacts;
-use super::policy_rules::{
-    DEFAULT_VALUE, PERMISSION, POLICY_REACH_UNKNOWN, PolicyRule, READS, Shows, VALUE_NOT_VISIBLE, not_visible,
-};
+use super::policy_rules::{DEFAULT_VALUE, PERMISSION, PolicyRule, READS, Shows, not_visible};
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule};
 
@@ -24,14 +21,7 @@ pub static RECOVERY_OFF: Rule = Rule {
     improvement: None,
     settings: &[],
     hints: &[],
-    reasons: &[
-        &RECOVERY_ALLOWED,
-        &DEFAULT_VALUE,
-        &ENABLE_ACCOUNT_RECOVERY_NOT_VISIBLE,
-        &VALUE_NOT_VISIBLE,
-        &POLICY_REACH_UNKNOWN,
-        &SUSPENDED_NOT_VISIBLE,
-    ],
+    reasons: &[&RECOVERY_ALLOWED, &ENABLE_ACCOUNT_RECOVERY_NOT_VISIBLE],
 };
 
 /// Whoever has the phone or the mailbox gets the account.

@@ -3,11 +3,8 @@
 use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::Medium;
 
-use super::inactive_users::SUSPENDED_NOT_VISIBLE;
 use super::policies::PolicyFacts;
-use super::policy_rules::{
-    DEFAULT_VALUE, PERMISSION, POLICY_REACH_UNKNOWN, PolicyRule, READS, Shows, VALUE_NOT_VISIBLE, not_visible,
-};
+use super::policy_rules::{DEFAULT_VALUE, PERMISSION, PolicyRule, READS, Shows, not_visible};
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule, Setting, Settings};
 
@@ -25,14 +22,7 @@ pub static SESSION_LENGTH: Rule = Rule {
     improvement: None,
     settings: &[&MAXIMUM_HOURS],
     hints: &[],
-    reasons: &[
-        &SESSION_TOO_LONG,
-        &DEFAULT_VALUE,
-        &WEB_SESSION_DURATION_NOT_VISIBLE,
-        &VALUE_NOT_VISIBLE,
-        &POLICY_REACH_UNKNOWN,
-        &SUSPENDED_NOT_VISIBLE,
-    ],
+    reasons: &[&SESSION_TOO_LONG, &WEB_SESSION_DURATION_NOT_VISIBLE],
 };
 
 /// A session lasts too long.

@@ -4,11 +4,8 @@ use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::Critical;
 use jiff::Timestamp;
 
-use super::inactive_users::SUSPENDED_NOT_VISIBLE;
 use super::policies::PolicyFacts;
-use super::policy_rules::{
-    PERMISSION, POLICY_REACH_UNKNOWN, PolicyRule, READS, Shows, VALUE_NOT_VISIBLE, not_visible,
-};
+use super::policy_rules::{PERMISSION, PolicyRule, READS, Shows, not_visible};
 use super::two_step::TWO_STEP_NOT_ENFORCED;
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule};
@@ -27,14 +24,7 @@ pub static TWO_STEP_POLICY: Rule = Rule {
     improvement: None,
     settings: &[],
     hints: &[],
-    reasons: &[
-        &TWO_STEP_NOT_ENFORCED,
-        &TWO_STEP_OVERRIDE,
-        &ENFORCED_FROM_NOT_VISIBLE,
-        &VALUE_NOT_VISIBLE,
-        &POLICY_REACH_UNKNOWN,
-        &SUSPENDED_NOT_VISIBLE,
-    ],
+    reasons: &[&TWO_STEP_OVERRIDE, &ENFORCED_FROM_NOT_VISIBLE],
 };
 
 /// A policy for a unit or a group takes the enforcement away.

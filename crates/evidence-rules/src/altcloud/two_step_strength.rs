@@ -3,11 +3,8 @@
 use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::High;
 
-use super::inactive_users::SUSPENDED_NOT_VISIBLE;
 use super::policies::PolicyFacts;
-use super::policy_rules::{
-    PERMISSION, POLICY_REACH_UNKNOWN, PolicyRule, READS, Shows, VALUE_NOT_VISIBLE, not_visible,
-};
+use super::policy_rules::{PERMISSION, PolicyRule, READS, Shows, not_visible};
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule};
 
@@ -26,13 +23,7 @@ pub static TWO_STEP_STRENGTH: Rule = Rule {
     improvement: None,
     settings: &[],
     hints: &[],
-    reasons: &[
-        &TWO_STEP_ANY_FACTOR,
-        &ALLOWED_SIGN_IN_FACTOR_SET_NOT_VISIBLE,
-        &VALUE_NOT_VISIBLE,
-        &POLICY_REACH_UNKNOWN,
-        &SUSPENDED_NOT_VISIBLE,
-    ],
+    reasons: &[&TWO_STEP_ANY_FACTOR, &ALLOWED_SIGN_IN_FACTOR_SET_NOT_VISIBLE],
 };
 
 /// Text messages and calls are allowed, too.

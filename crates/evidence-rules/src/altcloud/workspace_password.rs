@@ -3,11 +3,8 @@
 use evidence_bundle::document::Category::Misconfigured;
 use evidence_bundle::document::Severity::Medium;
 
-use super::inactive_users::SUSPENDED_NOT_VISIBLE;
 use super::policies::{PolicyFacts, PolicyValue};
-use super::policy_rules::{
-    DEFAULT_VALUE, PERMISSION, POLICY_REACH_UNKNOWN, PolicyRule, READS, Shows, VALUE_NOT_VISIBLE, not_visible,
-};
+use super::policy_rules::{DEFAULT_VALUE, PERMISSION, PolicyRule, READS, Shows, not_visible};
 use crate::field::Field;
 use crate::rule::{Judge, Reason, Rule, Setting, Settings};
 
@@ -27,13 +24,9 @@ pub static WORKSPACE_PASSWORD_POLICY: Rule = Rule {
     hints: &[],
     reasons: &[
         &PASSWORD_POLICY_WEAK,
-        &DEFAULT_VALUE,
         &MINIMUM_LENGTH_NOT_VISIBLE,
         &ALLOWED_STRENGTH_NOT_VISIBLE,
         &ALLOW_REUSE_NOT_VISIBLE,
-        &VALUE_NOT_VISIBLE,
-        &POLICY_REACH_UNKNOWN,
-        &SUSPENDED_NOT_VISIBLE,
     ],
 };
 

