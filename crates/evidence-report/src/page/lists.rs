@@ -62,7 +62,7 @@ impl Lists {
     /// The rows of the table.
     pub(super) fn rows(&self) -> Vec<ListRow> {
         let rows = self.0.iter().take(SHOWN);
-        rows.map(|((name, source), length)| length.row(*name, source.clone())).collect()
+        rows.map(|((name, source), length)| length.row(name, source.clone())).collect()
     }
 }
 

@@ -129,7 +129,7 @@ fn people_of_all_sources() {
             "--source",
             source,
         ];
-        let sampled = company.lab.run(&[&args[..], &["--json", &path]].concat()).exits(0);
+        let sampled = company.lab.run(&[&args[..], &["--format", "json", &path]].concat()).exits(0);
         serde_json::from_str::<serde_json::Value>(&sampled.stdout).unwrap()
     };
     for (source, file) in

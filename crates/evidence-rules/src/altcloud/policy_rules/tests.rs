@@ -78,10 +78,13 @@ fn is(rule: &str, policies: &[Value], people: Vec<PolicyUsers>, expected: &str) 
     verdict.actual.unwrap()
 }
 
+/// A rule, its setting, and what it says of each value.
+type Values<'a> = (&'a str, &'a str, &'a [(Value, &'a str)]);
+
 /// Every form of every field that a rule judges.
 #[test]
 fn every_value() {
-    let table: &[(&str, &str, &[(Value, &str)])] = &[
+    let table: &[Values<'_>] = &[
         (
             "two-step-policy",
             "security.two_step_verification_enforcement",
