@@ -137,6 +137,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
         readers: serve.max_verifications.map_or(defaults.readers, saturating_usize),
+        rows_bytes: serve.max_rows_size,
         require_judgement: serve.require_judgement,
         private_webhooks: serve.private_webhooks,
         revoked: revoked(serve.revoked_keys.as_deref())?,
@@ -162,10 +163,12 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     let minutes = tokio::spawn(rounds::minutes(service.clone()));
     let messenger = tokio::spawn(rounds::messages(service.clone()));
     let checker = tokio::spawn(rounds::checks(service.clone(), serve.check_every, serve.check_pace));
+    let filler = tokio::spawn(rounds::fill(service.clone(), serve.fill_pace));
     server.run(stop_signal()?).await;
     sweeper.abort();
     minutes.abort();
     checker.abort();
+    filler.abort();
     messenger.abort();
     service.end_minute().await;
     service.close().await;

@@ -36,6 +36,8 @@ mod private;
 mod process;
 #[path = "program/restore.rs"]
 mod restore;
+#[path = "program/rows.rs"]
+mod rows;
 #[path = "program/siege.rs"]
 mod siege;
 #[path = "program/size.rs"]

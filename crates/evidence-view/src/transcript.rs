@@ -154,9 +154,9 @@ pub struct Recorder<S, W: Write> {
 }
 
 impl<S: Sink, W: Write> Recorder<S, W> {
-    /// Writes the rows of at most this many bytes to `out`.
-    pub fn new(sink: S, out: W, most: u64) -> Recorder<S, W> {
-        Recorder { sink, out: Some(BufWriter::new(out)), left: most }
+    /// Writes the rows of at most this many bytes to `out`; without it, none.
+    pub fn new(sink: S, out: Option<W>, most: u64) -> Recorder<S, W> {
+        Recorder { sink, out: out.map(BufWriter::new), left: most }
     }
 
     /// The sink, and what was written if it is complete.
@@ -307,13 +307,13 @@ mod tests {
 
     #[test]
     fn a_transcript_gives_the_same_rows() {
-        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 1 << 20);
+        let mut recorder = Recorder::new(Seen::default(), Some(Vec::new()), 1 << 20);
         rows(&mut recorder);
         let (seen, out) = recorder.finish();
         let again = replay(out.unwrap().as_slice(), Seen::default()).unwrap();
         assert_eq!(again.0, seen.0);
         assert_eq!(again.0.len(), 7);
-        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 1 << 20);
+        let mut recorder = Recorder::new(Seen::default(), Some(Vec::new()), 1 << 20);
         rows(&mut recorder);
         let out = recorder.finish().1.unwrap();
         let skipped = Skipped { kinds: &["Check", "Summary"], checks_not_about: None };
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_not_kept_and_still_read() {
-        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 300);
+        let mut recorder = Recorder::new(Seen::default(), Some(Vec::new()), 300);
         rows(&mut recorder);
         let (seen, out) = recorder.finish();
         assert_eq!((seen.0.len(), out.is_none()), (7, true));

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use evidence_bundle::Reason;
 use evidence_view::{Recorder, Sink, Skipped, replay_without};
-use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 
 use super::Service;
 use super::shares::Share;
@@ -132,19 +130,11 @@ impl Viewer {
         }
         let now = self.service.inner.clock.now();
         let begin = readings.clone();
-        let Some(file) = self.work(move || begin.begin(now)).await? else {
-            return Ok((self.read(principal, bundle, reader).await?, now));
-        };
-        let out = GzEncoder::new(file, Compression::fast());
+        let out = self.work(move || begin.begin(now)).await?;
         let recorder = self.read(principal, bundle, Recorder::new(reader, out, ROWS_BYTES)).await?;
         let (reader, out) = recorder.finish();
         if let Some(out) = out {
-            self.work(move || {
-                if let Ok(file) = out.finish() {
-                    readings.keep(&digest, file);
-                }
-            })
-            .await?;
+            self.work(move || readings.keep(&digest, out)).await?;
         }
         Ok((reader, now))
     }

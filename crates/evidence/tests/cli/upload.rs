@@ -602,7 +602,8 @@ fn a_bundle_that_changes_meanwhile_is_noticed() {
 #[test]
 fn a_large_bundle_is_streamed() {
     let wait = Fault::on("*/verify").kind(FaultKind::Hang);
-    let desk = Desk::configured(platform().max_bytes(100_000_000).fault(wait), "  verify_before_upload: false\n");
+    let desk =
+        Desk::configured(platform().max_bytes(100_000_000).fault(wait), "  verify_before_upload: false\n");
     let file = fs::File::create(desk.lab.path("bundle.tar.gz")).unwrap();
     file.set_len(96_000_000).unwrap();
     let mut command = desk.lab.command(&["upload", "bundle.tar.gz"]);
