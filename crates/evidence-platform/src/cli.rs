@@ -70,6 +70,10 @@ pub enum Command {
         /// Only print what would change
         #[arg(long)]
         dry_run: bool,
+        /// Also revoke the API keys and end the trust that the file does not name; an organization that it does not name loses its
+        /// keys, unless it has bundles. Bundles are never deleted
+        #[arg(long)]
+        prune: bool,
         /// The folder for new API keys, each in a file of its own that only you can read
         #[arg(long, value_name = "FOLDER")]
         keys: Option<PathBuf>,

@@ -60,9 +60,9 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Init => init(&cli.place).await,
         Command::Organization(command) => fleet::organization(&existing().await?, command).await,
         Command::Group(command) => fleet::group(&existing().await?, command).await,
-        Command::Apply { file, dry_run, keys } => {
+        Command::Apply { file, dry_run, prune, keys } => {
             let wanted = fleet_file::read(&file)?;
-            fleet::apply(&existing().await?, &wanted, dry_run, keys.as_deref()).await
+            fleet::apply(&existing().await?, &wanted, (dry_run, prune), keys.as_deref()).await
         }
         Command::Key(command) => fleet::key(&existing().await?, command).await,
         Command::Retention(command) => retention::retention(&existing().await?, command).await,

@@ -6,7 +6,7 @@
 //! version, is made again by verifying the bundle.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Seek as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
+use tokio::sync::Semaphore;
 
 use crate::error::Error;
 use crate::id::BlobDigest;
@@ -31,8 +32,27 @@ const HEAD_BYTES: u64 = 64;
 /// program that no longer runs.
 const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A transcript that is being written.
-pub(crate) type Transcript = GzEncoder<NamedTempFile>;
+/// How many transcripts of uploads may wait to be kept; of others, the bundles are read again later.
+const WAITING: usize = 64;
+/// How many of them are compressed at once.
+const AT_ONCE: usize = 2;
+
+/// A transcript that is being written, as it is: an upload waits for no compression.
+#[derive(Debug)]
+pub(crate) struct Transcript {
+    file: NamedTempFile,
+    verified: Time,
+}
+
+impl io::Write for Transcript {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
 
 /// The folder.
 #[derive(Debug, Clone)]
@@ -42,6 +62,8 @@ pub(crate) struct Readings {
     most: u64,
     /// About how many bytes there are.
     bytes: Arc<AtomicU64>,
+    waiting: Arc<Semaphore>,
+    at_once: Arc<Semaphore>,
 }
 
 impl Readings {
@@ -51,7 +73,8 @@ impl Readings {
     /// Fails with [`Error::Unavailable`].
     pub(crate) fn open(folder: &Path, most: u64) -> Result<Readings, Error> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        Ok(Readings { folder: folder.to_owned(), most, bytes: Arc::default() })
+        let [waiting, at_once] = [WAITING, AT_ONCE].map(|most| Arc::new(Semaphore::new(most)));
+        Ok(Readings { folder: folder.to_owned(), most, bytes: Arc::default(), waiting, at_once })
     }
 
     /// Whether the rows of the bundle with this digest are kept.
@@ -111,22 +134,42 @@ impl Readings {
     /// Creates the file for the transcript of a bundle during its verification. `None` if the disk is full: the transcript is then not
     /// kept.
     pub(crate) fn begin(&self, now: Time) -> Option<Transcript> {
-        let mut file = NamedTempFile::new_in(&self.folder).ok()?;
-        writeln!(file, "{}", now.0).ok()?;
-        Some(GzEncoder::new(file, Compression::fast()))
+        Some(Transcript { file: NamedTempFile::new_in(&self.folder).ok()?, verified: now })
     }
 
     /// Keeps a complete transcript.
     pub(crate) fn keep(&self, digest: &BlobDigest, transcript: Transcript) {
-        let kept = transcript.finish().and_then(|file| {
-            let size = file.as_file().metadata()?.len();
-            file.persist(self.path(digest)).map_err(|error| error.error)?;
-            Ok(size)
-        });
-        match kept {
+        match self.compress(digest, transcript) {
             Ok(size) => self.added(size),
             Err(error) => tracing::warn!(%error, "what a reading found is not kept"),
         }
+    }
+
+    fn compress(&self, digest: &BlobDigest, transcript: Transcript) -> io::Result<u64> {
+        let Transcript { mut file, verified } = transcript;
+        file.as_file_mut().rewind()?;
+        let mut kept = NamedTempFile::new_in(&self.folder)?;
+        writeln!(kept, "{}", verified.0)?;
+        let mut out = GzEncoder::new(kept, Compression::fast());
+        io::copy(&mut file, &mut out)?;
+        let kept = out.finish()?;
+        let size = kept.as_file().metadata()?.len();
+        kept.persist(self.path(digest)).map_err(|error| error.error)?;
+        Ok(size)
+    }
+
+    /// Keeps a complete transcript soon. If too many wait, it is dropped.
+    pub(crate) fn keep_soon(&self, digest: BlobDigest, transcript: Transcript) {
+        let Ok(place) = Arc::clone(&self.waiting).try_acquire_owned() else { return };
+        let readings = self.clone();
+        tokio::spawn(async move {
+            let _place = place;
+            let Ok(_turn) = Arc::clone(&readings.at_once).acquire_owned().await else { return };
+            let keep = move || readings.keep(&digest, transcript);
+            if let Err(error) = tokio::task::spawn_blocking(keep).await {
+                tracing::warn!(%error, "what a reading found is not kept");
+            }
+        });
     }
 
     /// Drops what is kept of these bytes.

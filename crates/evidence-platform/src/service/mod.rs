@@ -20,6 +20,7 @@ mod period;
 mod periods;
 mod platform;
 mod probe;
+mod prune;
 mod ready;
 mod refused;
 mod retention;

@@ -199,8 +199,7 @@ impl Service {
         let stored = self.store_bundle(principal, request, upload, spooled, overview).await?;
         if let Some(rows) = rows {
             // The acknowledgement does not wait for it: whatever is missing is read again.
-            let (readings, digest) = (self.inner.readings.clone(), stored.bundle.digest);
-            tokio::task::spawn_blocking(move || readings.keep(&digest, rows));
+            self.inner.readings.keep_soon(stored.bundle.digest, rows);
         }
         Ok(stored)
     }
@@ -346,16 +345,21 @@ impl Service {
         principal.require(Capability::Verify)?;
         let _place = self.inner.verifications.take(principal.organization())?;
         let bundle = self.find(principal, id).await?;
-        // The next page reads the bytes again.
+        // What this reading finds replaces what an earlier one found.
         self.inner.readings.forget(&bundle.digest);
-        let verification = self.verify_stored(principal, &bundle).await?;
+        let verification = self.verify_stored(principal, &bundle, Rows::Write).await?;
         let outcome = if verification.verified { Outcome::Done } else { Outcome::Refused };
         let detail = json!({ "verified": verification.verified, "reason": verification.reason });
         self.note(self.record(principal, request, Action::BundleVerify, id, outcome, detail)).await?;
         Ok(verification)
     }
 
-    async fn verify_stored(&self, principal: &Principal, bundle: &BundleRow) -> Result<Verification, Error> {
+    async fn verify_stored(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        rows: Rows,
+    ) -> Result<Verification, Error> {
         let failed = |reason: &str, detail: String| Verification {
             verified: false,
             key_id: None,
@@ -377,12 +381,15 @@ impl Service {
         let (file, _spooled) = self.local(blob).await?;
         let (_guard, cancel) = cancel::pair();
         // The operator's demands are for uploads: a bundle that was accepted under others is still valid.
-        let (verdict, digest) = self.judge(share, &cancel, file, Terms::stored(trust), Rows::Drop).await?;
+        let (verdict, digest) = self.judge(share, &cancel, file, Terms::stored(trust), rows).await?;
         if digest != Some(bundle.digest) {
             return Ok(failed("digest-mismatch", Error::digest_mismatch().to_string()));
         }
         match verdict {
-            Ok((overview, _)) => {
+            Ok((overview, rows)) => {
+                if let Some(rows) = rows {
+                    self.inner.readings.keep_soon(bundle.digest, rows);
+                }
                 Ok(Verification { verified: true, key_id: Some(overview.key_id), reason: None, detail: None })
             }
             Err(Error::Refused { reason, detail }) => Ok(failed(reason.code(), detail)),
@@ -439,7 +446,7 @@ impl Service {
             return Ok(());
         }
         let reason = Reason::KeyRevoked;
-        let found = self.verify_stored(principal, bundle).await?;
+        let found = self.verify_stored(principal, bundle, Rows::Drop).await?;
         if found.reason.as_deref() == Some(reason.code()) {
             return Err(Error::Refused { reason, detail: found.detail.unwrap_or_default() });
         }
