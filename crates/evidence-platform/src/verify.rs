@@ -73,6 +73,9 @@ impl Terms {
     }
 }
 
+/// The overview, and what was written.
+pub type Verdict<W> = Result<(Overview, Option<W>), Error>;
+
 /// Like [`read`], for the overview that the platform stores. Also writes the rows to `out`, and returns it if they are
 /// complete; what cannot be written does not change the verdict.
 ///
@@ -82,7 +85,7 @@ pub fn overview<W: Write>(
     bundle: impl Read,
     terms: &Terms,
     out: Option<W>,
-) -> (Result<(Overview, Option<W>), Error>, Option<BlobDigest>) {
+) -> (Verdict<W>, Option<BlobDigest>) {
     let expectations = Expectations { judgement: terms.judgement, ..Expectations::default() };
     let sink = Recorder::new(OverviewReader::default(), out, ROWS_BYTES);
     let (verdict, digest) = read_as(bundle, &terms.trust, &expectations, &terms.limits, sink);

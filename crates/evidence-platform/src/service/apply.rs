@@ -2,15 +2,17 @@
 //! transaction of its own, so that an interrupted run goes on where it ended.
 //!
 //! What the platform has and the file does not name stays, and the plan lists it, unless the operator wants it retired: see
-//! [`prune`](super::prune).
+//! [`prune`].
+
+mod prune;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use self::prune::has_ended;
 use super::admin::check_label;
 use super::groups::{check_role, of};
 use super::operator::{actor, check_slug};
-use super::prune::has_ended;
 use super::{Operator, Update, Window};
 use crate::error::Error;
 use crate::role::Role;
@@ -364,7 +366,7 @@ impl Operator {
 }
 
 impl Plan {
-    pub(super) fn add(&mut self, change: Change) {
+    fn add(&mut self, change: Change) {
         self.changes.push(change);
     }
 

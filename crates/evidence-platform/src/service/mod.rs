@@ -20,7 +20,6 @@ mod period;
 mod periods;
 mod platform;
 mod probe;
-mod prune;
 mod ready;
 mod refused;
 mod retention;

@@ -70,7 +70,7 @@ pub(super) enum Rows {
 }
 
 /// A verdict with the rows that were written, and the digest of the bytes.
-pub(super) type Judged = (Result<(Overview, Option<Transcript>), Error>, Option<BlobDigest>);
+pub(super) type Judged = (verify::Verdict<Transcript>, Option<BlobDigest>);
 
 /// The most tags of one bundle.
 const TAGS: usize = 32;

@@ -78,13 +78,21 @@ impl Viewer {
         trust.add_fingerprint(&bundle.overview.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
         let (file, stored) = (self.cancel.reader(file), bundle.digest);
-        self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
-            (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
-            (Ok((_, read)), _) => Ok(read),
-            (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
-                Err(Error::Damaged { reason: reason.code(), detail })
+        let readings = service.inner.readings.clone();
+        self.work(move || {
+            let read = match verify::read(file, &trust, &verify::LIMITS, reader) {
+                (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
+                (Ok((_, read)), _) => Ok(read),
+                (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
+                    Err(Error::Damaged { reason: reason.code(), detail })
+                }
+                (Err(error), _) => Err(error),
+            };
+            if matches!(read, Err(Error::Damaged { .. })) {
+                // What an earlier reading found is no longer true.
+                readings.forget(&stored);
             }
-            (Err(error), _) => Err(error),
+            read
         })
         .await?
     }

@@ -51,7 +51,9 @@ async fn a_restore_revives_keys_and_leaves_blobs_and_the_documentation_says_what
         let mode = std::fs::metadata(directory.path().join(path)).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{path}: {mode:o}");
     };
-    ["platform.backup", "blobs.backup", "evidence-platform-data/platform.sqlite"].map(closed);
+    ["platform.backup", "blobs.backup", "evidence-platform-data/platform.sqlite"]
+        .into_iter()
+        .for_each(closed);
     // After the backup.
     let (status, id) = upload(&client, &serving.url, &key, &bundles::bundle(2)).await.unwrap();
     assert_eq!(status, 201);

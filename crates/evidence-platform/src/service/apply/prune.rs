@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Operator;
-use super::apply::{Change, Owner, Plan, Wanted, WantedOrganization};
+use super::{Change, Owner, Plan, Wanted, WantedOrganization};
 use crate::error::Error;
+use crate::service::Operator;
 use crate::store::{KeyRow, Organization, Standing, TrustedKeyRow};
 use crate::time::Time;
 
