@@ -303,13 +303,26 @@ def fleet(visit, ids):
     page.get_by_role("button", name="Sign out").click()
 
 
-def retention(visit):
-    """What is due and what is held, for an administrator."""
+def administration(visit):
+    """The pages of an administrator, and those of an administrator of the group."""
     page = visit.page
     page.goto(f"{BASE}/retention")
     sign_in(visit, os.environ["ADMIN_KEY"])
     expect(page.get_by_text("case=42")).to_be_visible()
     visit.check("retention")
+    for link, heading in (("Keys", "API keys"), ("Trust", "Trusted signing keys"), ("Audit log", "Audit log"), ("Integrity", "Integrity")):
+        page.get_by_role("navigation", name="Site").get_by_role("link", name=link, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
+        if link == "Keys":
+            expect(page.get_by_role("heading", name="Keys of the group All organizations")).to_be_visible()
+        visit.check(link.lower().replace(" ", "-"))
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{BASE}/fleet")
+    sign_in(visit, os.environ["HEAD_KEY"])
+    page.goto(f"{BASE}/fleet")
+    page.get_by_role("navigation", name="Site").get_by_role("link", name="Keys", exact=True).click()
+    expect(page.get_by_role("cell", name="read", exact=True)).to_be_visible()
+    visit.check("fleet-keys")
 
 
 def main():
@@ -337,8 +350,8 @@ def main():
             visit = Visit(browser, f"fleet, {name}", **settings)
             fleet(visit, ids)
             visit.end()
-            visit = Visit(browser, f"retention, {name}", **settings)
-            retention(visit)
+            visit = Visit(browser, f"administration, {name}", **settings)
+            administration(visit)
             visit.end()
 
         # A year on one screen: no label is cut, no mark is missing, and the gap is visible.

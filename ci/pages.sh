@@ -35,11 +35,12 @@ year_read=$("$platform" key create --organization year --role read --data data)
 "$platform" organization update acme --group all --expect-hours 26 --data data >>created
 "$platform" organization update year --group all --data data >>created
 group=$("$platform" key create --group all --role read --data data)
+head=$("$platform" key create --group all --role admin --name head --data data)
 admin=$("$platform" key create --organization acme --role admin --data data)
 "$platform" hold set --organization acme --tag case=42 --reason "litigation" --data data >>created
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$platform" serve --data data --listen "127.0.0.1:$port" >log 2>&1 &
 server=$!
-BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read GROUP_KEY=$group ADMIN_KEY=$admin YEAR_UPLOAD_KEY=$year_upload YEAR_READ_KEY=$year_read \
+BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read GROUP_KEY=$group HEAD_KEY=$head ADMIN_KEY=$admin YEAR_UPLOAD_KEY=$year_upload YEAR_READ_KEY=$year_read \
   DATABASE=$work/data/platform.sqlite SCREENSHOTS=${SCREENSHOTS:-$work/screenshots} \
   "$python" "$here/pages.py" "http://127.0.0.1:$port" "${bundles[@]}"

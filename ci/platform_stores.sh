@@ -114,6 +114,7 @@ fi
 
 export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 export EVIDENCE_TEST_POSTGRES="postgres://evidence:$password@127.0.0.1:$postgres_port/postgres"
+export EVIDENCE_TEST_POSTGRES_PROGRAMS=$programs
 export EVIDENCE_TEST_S3=s3://evidence AWS_ENDPOINT_URL="http://127.0.0.1:$s3_port"
 export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
 for _ in $(seq 300); do

@@ -70,6 +70,10 @@ pub enum Command {
         /// Only print what would change
         #[arg(long)]
         dry_run: bool,
+        /// Also revoke the API keys and end the trust that the file does not name; an organization that it does not name loses its
+        /// keys, unless it has bundles. Bundles are never deleted
+        #[arg(long)]
+        prune: bool,
         /// The folder for new API keys, each in a file of its own that only you can read
         #[arg(long, value_name = "FOLDER")]
         keys: Option<PathBuf>,
@@ -200,6 +204,12 @@ pub struct ServeArgs {
     /// Megabytes a second that this check reads at most
     #[arg(long, value_name = "MB", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub check_pace: u64,
+    /// The most bytes of kept rows, on this machine's disk; the oldest make room
+    #[arg(long, value_name = "BYTES", default_value_t = 2 << 30, value_parser = clap::value_parser!(u64).range(1_000_000..))]
+    pub max_rows_size: u64,
+    /// Megabytes a second of stored bundles to read at most in the background, for rows that this machine does not have; 0 for never
+    #[arg(long, value_name = "MB", default_value_t = 5, value_parser = clap::value_parser!(u64).range(..=100_000))]
+    pub fill_pace: u64,
     /// Open connections to the database
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,

@@ -60,9 +60,9 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
         Command::Init => init(&cli.place).await,
         Command::Organization(command) => fleet::organization(&existing().await?, command).await,
         Command::Group(command) => fleet::group(&existing().await?, command).await,
-        Command::Apply { file, dry_run, keys } => {
+        Command::Apply { file, dry_run, prune, keys } => {
             let wanted = fleet_file::read(&file)?;
-            fleet::apply(&existing().await?, &wanted, dry_run, keys.as_deref()).await
+            fleet::apply(&existing().await?, &wanted, (dry_run, prune), keys.as_deref()).await
         }
         Command::Key(command) => fleet::key(&existing().await?, command).await,
         Command::Retention(command) => retention::retention(&existing().await?, command).await,
@@ -137,6 +137,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         uploads: saturating_usize(serve.max_uploads),
         inflated_bytes: serve.max_inflated_size,
         readers: serve.max_verifications.map_or(defaults.readers, saturating_usize),
+        rows_bytes: serve.max_rows_size,
         require_judgement: serve.require_judgement,
         private_webhooks: serve.private_webhooks,
         revoked: revoked(serve.revoked_keys.as_deref())?,
@@ -162,10 +163,12 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     let minutes = tokio::spawn(rounds::minutes(service.clone()));
     let messenger = tokio::spawn(rounds::messages(service.clone()));
     let checker = tokio::spawn(rounds::checks(service.clone(), serve.check_every, serve.check_pace));
+    let filler = tokio::spawn(rounds::fill(service.clone(), serve.fill_pace));
     server.run(stop_signal()?).await;
     sweeper.abort();
     minutes.abort();
     checker.abort();
+    filler.abort();
     messenger.abort();
     service.end_minute().await;
     service.close().await;

@@ -34,8 +34,7 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct GroupEntry {
     name: String,
-    #[serde(default)]
-    keys: BTreeMap<String, Role>,
+    keys: Option<BTreeMap<String, Role>>,
 }
 
 #[derive(Deserialize)]
@@ -44,10 +43,8 @@ struct OrganizationEntry {
     name: String,
     group: Option<String>,
     expect_hours: Option<u32>,
-    #[serde(default)]
-    trust: Vec<PathBuf>,
-    #[serde(default)]
-    keys: BTreeMap<String, Role>,
+    trust: Option<Vec<PathBuf>>,
+    keys: Option<BTreeMap<String, Role>>,
 }
 
 /// Reads a file, and the public keys that it names. Relative paths begin at its directory.
@@ -77,7 +74,7 @@ fn parse(text: &str, trusted: impl Fn(&Path) -> Result<Vec<WantedTrust>, Error>)
         if document.organizations.contains_key(&slug) {
             return Err(Error::Invalid(format!("{slug} is both a group and an organization: rename one")));
         }
-        wanted.keys.extend(named(Owner::Group(slug.clone()), keys)?);
+        wanted.name_keys(Owner::Group(slug.clone()), keys)?;
         wanted.groups.push((slug, name));
     }
     for (slug, entry) in document.organizations {
@@ -86,14 +83,25 @@ fn parse(text: &str, trusted: impl Fn(&Path) -> Result<Vec<WantedTrust>, Error>)
             let detail = format!("organizations.{slug}.expect_hours is {hours}: write 1 to {MOST_HOURS}");
             return Err(Error::Invalid(detail));
         }
-        let mut trusts = Vec::new();
-        for path in &trust {
+        let (lists_trust, mut trusts) = (trust.is_some(), Vec::new());
+        for path in &trust.unwrap_or_default() {
             trusts.extend(trusted(path)?);
         }
-        wanted.keys.extend(named(Owner::Organization(slug.clone()), keys)?);
-        wanted.organizations.push(WantedOrganization { slug, name, group, expect_hours, trust: trusts });
+        wanted.name_keys(Owner::Organization(slug.clone()), keys)?;
+        let trust = trusts;
+        wanted.organizations.push(WantedOrganization { slug, name, group, expect_hours, trust, lists_trust });
     }
     Ok(wanted)
+}
+
+impl Wanted {
+    /// Adds the keys of an owner, if the file says which they are.
+    fn name_keys(&mut self, owner: Owner, keys: Option<BTreeMap<String, Role>>) -> Result<(), Error> {
+        let Some(keys) = keys else { return Ok(()) };
+        self.keys.extend(named(owner.clone(), keys)?);
+        self.lists_keys.insert(owner);
+        Ok(())
+    }
 }
 
 /// The keys of an owner. Their names become names of files.
@@ -154,6 +162,13 @@ mod tests {
         let keys: Vec<_> =
             wanted.keys.iter().map(|key| (key.owner.slug(), key.name.as_str(), key.role)).collect();
         assert_eq!(keys, [("emea", "auditors", Role::Read), ("acme", "ci", Role::Upload)]);
+        // `other` says nothing of its keys, which is not the same as having none.
+        let lists: Vec<&str> = wanted.lists_keys.iter().map(Owner::slug).collect();
+        assert_eq!(lists, ["acme", "emea"]);
+        assert_eq!([acme.lists_trust, wanted.organizations[1].lists_trust], [true, false]);
+        let none = "organizations:\n  acme: {name: A, keys: {}, trust: []}\n";
+        let none = parse(none, |_| Ok(Vec::new())).unwrap();
+        assert!(none.organizations[0].lists_trust && none.lists_keys.len() == 1);
     }
 
     #[test]

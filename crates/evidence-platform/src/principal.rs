@@ -37,7 +37,7 @@ pub enum Caller {
 }
 
 /// The caller with a key of a group of organizations. [`Service::within`](crate::service::Service::within) makes it a
-/// [`Principal`] of one of them, which may only look.
+/// [`Principal`] of one of them, which may only look, whatever the key may do in the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupPrincipal {
     /// The id of the group's row.

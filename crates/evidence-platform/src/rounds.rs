@@ -1,10 +1,16 @@
-//! What a server does besides answering: it removes leftovers, counts refused keys, sends webhooks and checks what is
-//! stored.
+//! What a server does besides answering: it removes leftovers, counts refused keys, sends webhooks, checks what is stored and
+//! reads what pages will need.
 
 use std::time::Duration;
 
-use crate::service::{CheckPlan, CheckReport, Purged, Service, Swept};
+use crate::service::{CheckPlan, CheckReport, Filled, Purged, Service, Swept};
+use crate::time::Time;
 
+/// How soon after its start the server reads bundles whose rows are missing, and how often it looks for new ones.
+const FILL_DELAY: Duration = Duration::from_secs(5);
+const FILL_TICK: Duration = Duration::from_secs(60);
+/// Other instances may have another time: so much is looked at again.
+const FILL_OVERLAP_SECONDS: u64 = 3_600;
 /// How soon after its start the server looks whether a check is due, and how often.
 const CHECK_DELAY: Duration = Duration::from_secs(60);
 const CHECK_TICK: Duration = Duration::from_secs(600);
@@ -76,6 +82,29 @@ pub(crate) async fn checks(service: Service, days: u32, pace: u64) {
                 tracing::info!(bundles, bytes, damaged, blobs_without_bundle, "checked what is stored");
             }
             Err(error) => tracing::warn!(error = ?error, "the check of what is stored goes on later"),
+        }
+    }
+}
+
+/// Reads bundles whose rows this machine does not have.
+pub(crate) async fn fill(service: Service, pace: u64) {
+    if pace == 0 {
+        return;
+    }
+    let first = tokio::time::Instant::now() + FILL_DELAY;
+    let mut ticks = tokio::time::interval_at(first, FILL_TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut since = Time(0);
+    loop {
+        ticks.tick().await;
+        match service.fill_rows(since, pace.saturating_mul(MEGABYTE)).await {
+            Ok(Filled { bundles, newest }) => {
+                since = newest.minus_seconds(FILL_OVERLAP_SECONDS);
+                if bundles > 0 {
+                    tracing::info!(bundles, "read bundles whose rows were missing");
+                }
+            }
+            Err(error) => tracing::warn!(error = ?error, "bundles whose rows are missing are read later"),
         }
     }
 }

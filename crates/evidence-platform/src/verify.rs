@@ -1,13 +1,14 @@
 //! Verifies a bundle completely, with the digest of its bytes, within the platform's limits.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use evidence_bundle::hashing::Hashing;
 use evidence_bundle::{Expectations, Failure, Limits, Reason, TrustRoot, VerifiedBundle};
-use evidence_view::{Overview, OverviewReader, Sink};
+use evidence_view::{Overview, OverviewReader, Recorder, Sink};
 
 use crate::error::Error;
 use crate::id::BlobDigest;
+use crate::readings::ROWS_BYTES;
 
 /// The limits for a stored bundle: less memory than the format allows. The operator can set a lower limit for the
 /// inflated size of uploads.
@@ -54,19 +55,45 @@ fn read_as<T: Sink>(
     (verdict.map_err(refusal), digest(bundle))
 }
 
-/// Like [`read`], for the overview that the platform stores. With `judgement`, every check must be judged again.
+/// What a bundle is judged by.
+#[derive(Debug)]
+pub struct Terms {
+    /// The keys that may have signed it.
+    pub trust: TrustRoot,
+    /// How large it may be.
+    pub limits: Limits,
+    /// Whether every check must be judged again.
+    pub judgement: bool,
+}
+
+impl Terms {
+    /// The terms for a stored bundle: an operator's demands are for uploads.
+    pub fn stored(trust: TrustRoot) -> Terms {
+        Terms { trust, limits: LIMITS, judgement: false }
+    }
+}
+
+/// The overview, and what was written.
+pub type Verdict<W> = Result<(Overview, Option<W>), Error>;
+
+/// Like [`read`], for the overview that the platform stores. Also writes the rows to `out`, and returns it if they are
+/// complete; what cannot be written does not change the verdict.
 ///
 /// # Errors
 /// Fails like [`read`], and with [`Error::Refused`] if the overview is too large to store.
-pub fn overview(
+pub fn overview<W: Write>(
     bundle: impl Read,
-    trust: &TrustRoot,
-    limits: &Limits,
-    judgement: bool,
-) -> (Result<Overview, Error>, Option<BlobDigest>) {
-    let expectations = Expectations { judgement, ..Expectations::default() };
-    let (verdict, digest) = read_as(bundle, trust, &expectations, limits, OverviewReader::default());
-    (verdict.and_then(|(bundle, reader)| bounded(reader.overview(bundle))), digest)
+    terms: &Terms,
+    out: Option<W>,
+) -> (Verdict<W>, Option<BlobDigest>) {
+    let expectations = Expectations { judgement: terms.judgement, ..Expectations::default() };
+    let sink = Recorder::new(OverviewReader::default(), out, ROWS_BYTES);
+    let (verdict, digest) = read_as(bundle, &terms.trust, &expectations, &terms.limits, sink);
+    let verdict = verdict.and_then(|(bundle, recorder)| {
+        let (reader, out) = recorder.finish();
+        Ok((bounded(reader.overview(bundle))?, out))
+    });
+    (verdict, digest)
 }
 
 fn refusal(failure: Failure) -> Error {

@@ -19,6 +19,8 @@ mod finding;
 mod fleet;
 #[path = "http/freshness.rs"]
 mod freshness;
+#[path = "http/holds.rs"]
+mod holds;
 #[path = "http/hostile.rs"]
 mod hostile;
 #[path = "http/isolation.rs"]

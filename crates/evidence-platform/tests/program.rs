@@ -34,8 +34,14 @@ mod noise;
 mod private;
 #[path = "program/process.rs"]
 mod process;
+#[path = "program/prune.rs"]
+mod prune;
 #[path = "program/restore.rs"]
 mod restore;
+#[path = "program/restore_postgres.rs"]
+mod restore_postgres;
+#[path = "program/rows.rs"]
+mod rows;
 #[path = "program/siege.rs"]
 mod siege;
 #[path = "program/size.rs"]

@@ -26,6 +26,8 @@ chance = random.Random(1)
 of_keys = random.Random(2)
 # What the two are called once they are stored.
 ids = {}
+# The keys that were made for the group.
+made_for_group = []
 
 
 @schemathesis.serializer("application/gzip")
@@ -48,6 +50,13 @@ def before_call(context, case, kwargs):
         case.headers = {**(case.headers or {}), "Content-Digest": f"sha-256=:{digest}:"}
     elif (case.method, case.path) == ("POST", "/api/v1/trusted-keys") and chance.random() < 0.5:
         case.body = {"public_key": TRUSTED_KEY, "name": "added"}
+    elif case.path == "/api/v1/holds" and of_keys.random() < 0.5:
+        if case.method == "PUT":
+            case.body = {"tag": "case=42", "reason": "litigation"}
+        elif case.method == "DELETE":
+            case.query = {"tag": "case=42"}
+    elif case.path.startswith("/api/v1/group/keys/") and made_for_group and of_keys.random() < 0.5:
+        case.path_parameters = {**names, "key_id": of_keys.choice(made_for_group)}
     elif "bundle_id" in names and (chance.random() < 0.5 or holds_loose(case)):
         known = {"DELETE": [LOOSE], "PUT": [BUNDLE]}.get(case.method, [BUNDLE, LOOSE])
         case.path_parameters = {**names, "bundle_id": ids.get(chance.choice(known), "none")}
@@ -67,3 +76,5 @@ def before_call(context, case, kwargs):
 def after_call(context, case, response):
     if (case.method, case.path) == ("POST", "/api/v1/bundles") and response.status_code in (200, 201):
         ids[case.body] = response.json()["bundle_id"]
+    if (case.method, case.path) == ("POST", "/api/v1/group/keys") and response.status_code == 201:
+        made_for_group.append(response.json()["key"]["key_id"])

@@ -154,9 +154,9 @@ pub struct Recorder<S, W: Write> {
 }
 
 impl<S: Sink, W: Write> Recorder<S, W> {
-    /// Writes the rows of at most this many bytes to `out`.
-    pub fn new(sink: S, out: W, most: u64) -> Recorder<S, W> {
-        Recorder { sink, out: Some(BufWriter::new(out)), left: most }
+    /// Writes the rows of at most this many bytes to `out`; without it, none.
+    pub fn new(sink: S, out: Option<W>, most: u64) -> Recorder<S, W> {
+        Recorder { sink, out: out.map(BufWriter::new), left: most }
     }
 
     /// The sink, and what was written if it is complete.
@@ -206,6 +206,28 @@ pub fn replay<S: Sink>(transcript: impl Read, sink: S) -> io::Result<S> {
     replay_without(transcript, &Skipped::default(), sink)
 }
 
+/// A check without what it rests on.
+#[derive(Deserialize)]
+struct BriefCheck {
+    rule: String,
+    source: String,
+    subject: String,
+    status: Status,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+enum Brief {
+    Check(BriefCheck),
+}
+
+impl From<BriefCheck> for Check {
+    fn from(brief: BriefCheck) -> Check {
+        let BriefCheck { rule, source, subject, status, reason } = brief;
+        Check { rule, source, subject, status, reason, expected: None, actual: None, evidence: Vec::new() }
+    }
+}
+
 /// The kinds of rows that a period does not follow from.
 pub const NOT_OF_A_PERIOD: [&str; 6] = ["Artifact", "Warning", "Excluded", "Error", "Hint", "Observation"];
 
@@ -216,6 +238,8 @@ pub struct Skipped {
     pub kinds: &'static [&'static str],
     /// Checks about another subject than this one.
     pub checks_not_about: Option<String>,
+    /// Of checks, what was expected and found, and the evidence.
+    pub details_of_checks: bool,
 }
 
 impl Skipped {
@@ -226,13 +250,16 @@ impl Skipped {
     }
 
     fn has(&self, line: &[u8], needle: Option<&[u8]>) -> bool {
-        let is_of = |kind: &str| {
-            let rest = line.strip_prefix(b"{\"").and_then(|rest| rest.strip_prefix(kind.as_bytes()));
-            rest.is_some_and(|rest| rest.starts_with(b"\""))
-        };
         let is_other = |needle: &[u8]| !line.windows(needle.len()).any(|part| part == needle);
-        self.kinds.iter().any(|kind| is_of(kind)) || (is_of("Check") && needle.is_some_and(is_other))
+        self.kinds.iter().any(|kind| is_of(line, kind))
+            || (is_of(line, "Check") && needle.is_some_and(is_other))
     }
+}
+
+/// Whether a line is a row of this kind.
+fn is_of(line: &[u8], kind: &str) -> bool {
+    let rest = line.strip_prefix(b"{\"").and_then(|rest| rest.strip_prefix(kind.as_bytes()));
+    rest.is_some_and(|rest| rest.starts_with(b"\""))
 }
 
 /// Reads a transcript without some rows.
@@ -248,7 +275,13 @@ pub fn replay_without<S: Sink>(transcript: impl Read, skipped: &Skipped, mut sin
         if lines.read_until(b'\n', &mut line)? == 0 {
             return Ok(sink);
         }
-        if !skipped.has(&line, needle.as_deref()) {
+        if skipped.has(&line, needle.as_deref()) {
+            continue;
+        }
+        if skipped.details_of_checks && is_of(&line, "Check") {
+            let Brief::Check(check) = serde_json::from_slice(&line)?;
+            sink.row(Row::Check(&check.into()))?;
+        } else {
             pass(serde_json::from_slice(&line)?, &mut sink)?;
         }
     }
@@ -307,31 +340,36 @@ mod tests {
 
     #[test]
     fn a_transcript_gives_the_same_rows() {
-        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 1 << 20);
+        let mut recorder = Recorder::new(Seen::default(), Some(Vec::new()), 1 << 20);
         rows(&mut recorder);
         let (seen, out) = recorder.finish();
         let again = replay(out.unwrap().as_slice(), Seen::default()).unwrap();
         assert_eq!(again.0, seen.0);
         assert_eq!(again.0.len(), 7);
-        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 1 << 20);
+        let mut recorder = Recorder::new(Seen::default(), Some(Vec::new()), 1 << 20);
         rows(&mut recorder);
         let out = recorder.finish().1.unwrap();
-        let skipped = Skipped { kinds: &["Check", "Summary"], checks_not_about: None };
+        let skipped = Skipped { kinds: &["Check", "Summary"], ..Skipped::default() };
         let without = replay_without(out.as_slice(), &skipped, Seen::default()).unwrap();
         let kept: Vec<&String> =
             seen.0.iter().filter(|row| !row.starts_with("Check(") && !row.starts_with("Summary(")).collect();
         assert_eq!(without.0.iter().collect::<Vec<_>>(), kept);
         assert_eq!(kept.len(), 5);
         for (subject, rows) in [("a\nb", 7), ("a", 6)] {
-            let skipped = Skipped { kinds: &[], checks_not_about: Some(subject.to_owned()) };
+            let skipped = Skipped { checks_not_about: Some(subject.to_owned()), ..Skipped::default() };
             let read = replay_without(out.as_slice(), &skipped, Seen::default()).unwrap();
             assert_eq!(read.0.len(), rows, "{subject}");
         }
+        let skipped = Skipped { details_of_checks: true, ..Skipped::default() };
+        let brief = replay_without(out.as_slice(), &skipped, Seen::default()).unwrap();
+        let without_details = |row: &String| row.replace("actual: Some(\"x\")", "actual: None");
+        assert_eq!(brief.0, seen.0.iter().map(without_details).collect::<Vec<_>>());
+        assert_ne!(brief.0, seen.0);
     }
 
     #[test]
     fn what_is_too_long_is_not_kept_and_still_read() {
-        let mut recorder = Recorder::new(Seen::default(), Vec::new(), 300);
+        let mut recorder = Recorder::new(Seen::default(), Some(Vec::new()), 300);
         rows(&mut recorder);
         let (seen, out) = recorder.finish();
         assert_eq!((seen.0.len(), out.is_none()), (7, true));

@@ -33,6 +33,8 @@ pub enum Access {
     /// An API key, of an organization or a group, whose role has this capability. The route shows every organization that
     /// the key reaches.
     NeedsAny(Capability),
+    /// An API key of a group whose role has this capability.
+    NeedsGroup(Capability),
     /// A session of a key whose role has this capability, and an organization: that of the key, or for a key of a group
     /// the one in the address. Without a session, the answer is the sign-in form.
     Page(Capability),
@@ -64,6 +66,10 @@ pub(super) async fn check(
         }
         Access::NeedsAny(capability) => {
             let who = key(&app, &asked).await;
+            admit(who, capability, request, next).await
+        }
+        Access::NeedsGroup(capability) => {
+            let who = key(&app, &asked).await.and_then(of_a_group);
             admit(who, capability, request, next).await
         }
         Access::Page(capability) => {
@@ -161,6 +167,16 @@ async fn entered(app: &App, caller: Caller, within: Option<&Within>) -> Result<P
         (Caller::Organization(principal), None) => Ok(principal),
         (Caller::Group(group), Some(Within(slug))) => app.service.within(&group, slug).await,
         (Caller::Organization(_), Some(_)) | (Caller::Group(_), None) => Err(Error::NotFound("organization")),
+    }
+}
+
+/// Refuses a key of an organization.
+fn of_a_group(caller: Caller) -> Result<Caller, Error> {
+    match caller {
+        Caller::Group(_) => Ok(caller),
+        Caller::Organization(_) => Err(Error::Elsewhere(
+            "the key belongs to an organization; this is for keys of a group".to_owned(),
+        )),
     }
 }
 

@@ -133,7 +133,7 @@ pub async fn revoke_trusted_key(
 }
 
 /// An optional time of a body.
-fn time(name: &str, text: Option<&str>) -> Result<Option<Time>, Error> {
+pub(super) fn time(name: &str, text: Option<&str>) -> Result<Option<Time>, Error> {
     let read =
         |text| Time::parse(text).ok_or_else(|| Error::Invalid(format!("{name} must be an RFC 3339 time")));
     text.map(read).transpose()

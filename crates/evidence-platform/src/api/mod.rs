@@ -8,6 +8,8 @@ pub mod administration;
 pub mod bundles;
 pub mod filter;
 pub mod fleet;
+pub mod group;
+pub mod holds;
 pub mod input;
 pub mod openapi;
 pub mod period;

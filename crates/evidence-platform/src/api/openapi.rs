@@ -49,6 +49,9 @@ const SCHEME: &str = "api_key";
         super::fleet::FleetOrganization,
         super::fleet::LatestView,
         super::fleet::ControlStateView,
+        super::holds::HoldView,
+        super::holds::HoldList,
+        super::holds::NewHold,
     ))
 )]
 struct Types;
@@ -82,7 +85,7 @@ pub fn problems(route: &Route) -> Vec<ProblemKind> {
     problems.extend([ProblemKind::InvalidRequest, ProblemKind::Misdirected, ProblemKind::UnsupportedCoding]);
     match route.access {
         Access::Open | Access::OpenPage => {}
-        Access::Needs(_) | Access::NeedsAny(_) => {
+        Access::Needs(_) | Access::NeedsAny(_) | Access::NeedsGroup(_) => {
             problems.extend([ProblemKind::Unauthenticated, ProblemKind::Forbidden]);
             problems.extend([ProblemKind::Internal, ProblemKind::StorageRefused, ProblemKind::Unavailable]);
         }
@@ -100,7 +103,7 @@ fn describe(operation: &mut Operation, access: Access, problems: &[ProblemKind])
         Access::Open | Access::OpenPage | Access::Page(_) | Access::AnyPage(_) => {
             operation.security = Some(Vec::new())
         }
-        Access::Needs(capability) | Access::NeedsAny(capability) => {
+        Access::Needs(capability) | Access::NeedsAny(capability) | Access::NeedsGroup(capability) => {
             operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
             let group = match access {
                 Access::Needs(_) => {
@@ -108,7 +111,8 @@ fn describe(operation: &mut Operation, access: Access, problems: &[ProblemKind])
                 }
                 _ => "",
             };
-            let note = format!("Needs a key that may {}.{group}", capability.as_str());
+            let whose = if matches!(access, Access::NeedsGroup(_)) { " of a group" } else { "" };
+            let note = format!("Needs a key{whose} that may {}.{group}", capability.as_str());
             let text =
                 operation.description.take().map_or_else(|| note.clone(), |text| format!("{text}\n\n{note}"));
             operation.description = Some(text);

@@ -14,7 +14,7 @@ use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
 use super::problem::ProblemKind;
-use super::{App, administration, bundles, fleet, period as periods, status, system};
+use super::{App, administration, bundles, fleet, group, holds, period as periods, status, system};
 use crate::pages::{
     administration as people, artifacts, bundle, checks, compare, fleet as members, integrity, observations,
     period, raw, report, retention, sign_in, style, subject, timeline, verifier,
@@ -83,7 +83,7 @@ impl Route {
 
 /// The table.
 pub fn table() -> Vec<Route> {
-    use Access::{AnyPage, Needs, NeedsAny, Open, OpenPage, Page};
+    use Access::{AnyPage, Needs, NeedsAny, NeedsGroup, Open, OpenPage, Page};
     use Capability::{Administer, Identify, Monitor, Read, Upload, Verify};
     use administration as admin;
     const UPLOAD: &[ProblemKind] = &[
@@ -115,6 +115,14 @@ pub fn table() -> Vec<Route> {
         ProblemKind::TooLarge,
         ProblemKind::NotFound,
     ];
+    const HELD: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::TooSlow,
+        ProblemKind::TooLarge,
+        ProblemKind::Busy,
+    ];
+    const RELEASE: &[ProblemKind] = &[ProblemKind::InvalidRequest, ProblemKind::NotFound];
     const RETAIN: &[ProblemKind] = &[
         ProblemKind::InvalidRequest,
         ProblemKind::BodyIncomplete,
@@ -172,6 +180,12 @@ pub fn table() -> Vec<Route> {
         ),
         Route::of::<admin::__path_export_audit_log, _, _>(Needs(Administer), &[], admin::export_audit_log),
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
+        Route::of::<holds::__path_set, _, _>(Needs(Administer), HELD, holds::set),
+        Route::of::<holds::__path_list, _, _>(Needs(Administer), &[], holds::list),
+        Route::of::<holds::__path_release, _, _>(Needs(Administer), RELEASE, holds::release),
+        Route::of::<group::__path_create_key, _, _>(NeedsGroup(Administer), BODY, group::create_key),
+        Route::of::<group::__path_list_keys, _, _>(NeedsGroup(Administer), &[], group::list_keys),
+        Route::of::<group::__path_revoke_key, _, _>(NeedsGroup(Administer), ONE, group::revoke_key),
         Route::of::<status::__path_status, _, _>(NeedsAny(Monitor), STATUS, status::status),
         Route::of::<fleet::__path_organizations, _, _>(NeedsAny(Read), &[], fleet::organizations),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
@@ -192,6 +206,7 @@ pub fn table() -> Vec<Route> {
         Route::form("/sign-in", SIGN_IN, sign_in::sign_in),
         Route::form("/sign-out", SIGN_OUT, sign_in::sign_out),
         Route::plain("/fleet", AnyPage(Read), &[], members::fleet),
+        Route::plain("/fleet/keys", AnyPage(Administer), &[], people::group_keys),
         Route::plain("/bundles", Page(Read), LIST, timeline::timeline),
         Route::plain("/bundles/{bundle_id}", Page(Read), ONE, bundle::bundle),
         Route::plain("/bundles/{bundle_id}/download", Page(Read), ONE, bundles::download),

@@ -123,11 +123,11 @@ pub(super) async fn key(service: &Service, command: KeyCommand) -> Result<(), Er
 pub(super) async fn apply(
     service: &Service,
     wanted: &Wanted,
-    dry_run: bool,
+    (dry_run, prune): (bool, bool),
     folder: Option<&Path>,
 ) -> Result<(), Error> {
     let operator = Operator::of(service);
-    let plan = operator.plan(wanted).await?;
+    let plan = operator.plan(wanted, prune).await?;
     let new_keys = plan.changes.iter().filter(|change| matches!(change, Change::CreateKey(_))).count();
     if !dry_run && new_keys > 0 && folder.is_none() {
         let keys =
@@ -137,6 +137,9 @@ pub(super) async fn apply(
     }
     for unnamed in &plan.unnamed {
         say(&format!("not in the file, left as it is: {unnamed}"))?;
+    }
+    for ended in &plan.ended {
+        say(&format!("in the file, and no longer valid: {ended}"))?;
     }
     for change in &plan.changes {
         let key = match (change, folder) {

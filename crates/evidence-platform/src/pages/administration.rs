@@ -13,7 +13,7 @@ use crate::api::App;
 use crate::api::bundles::page_request;
 use crate::api::input::Parameters;
 use crate::error::Error;
-use crate::principal::Principal;
+use crate::principal::{Caller, Principal};
 use crate::store::{AuditRecord, KeyRow, Standing, TrustedKeyRow};
 use crate::time::Time;
 
@@ -22,6 +22,10 @@ use crate::time::Time;
 struct Keys {
     frame: Frame,
     keys: Vec<Key>,
+    /// The name of the group whose keys these are; `None` for an organization.
+    of_group: Option<String>,
+    /// The group of the organization and its keys, which look at the organization too.
+    above: Option<(String, Vec<Key>)>,
 }
 
 struct Key {
@@ -41,8 +45,26 @@ struct Key {
 /// Fails with [`Error::Forbidden`], [`Error::Unavailable`] or [`Error::Internal`].
 pub async fn keys(State(app): State<App>, principal: Principal) -> Result<Response, Error> {
     let now = app.service.clock().now();
-    let keys = app.service.keys(&principal).await?.into_iter().map(|row| key(row, now));
-    page(StatusCode::OK, &Keys { frame: Frame::of(&principal), keys: keys.collect() })
+    let keys = app.service.keys(&principal).await?.into_iter().map(|row| key(row, now)).collect();
+    let above = app.service.keys_above(&principal).await?.map(|(group, keys)| {
+        let valid = keys.into_iter().filter(|row| row.revoked_at.is_none() && !row.has_expired(now));
+        (sanitized(&group.name), valid.map(|row| key(row, now)).collect())
+    });
+    page(StatusCode::OK, &Keys { frame: Frame::of(&principal), keys, of_group: None, above })
+}
+
+/// The API keys of a group, for its administrators.
+///
+/// # Errors
+/// Fails with [`Error::Elsewhere`], [`Error::Unavailable`] or [`Error::Internal`].
+pub async fn group_keys(State(app): State<App>, caller: Caller) -> Result<Response, Error> {
+    let now = app.service.clock().now();
+    let keys = app.service.group_keys(&caller).await?.into_iter().map(|row| key(row, now)).collect();
+    let of_group = match &caller {
+        Caller::Group(group) => Some(sanitized(group.name())),
+        Caller::Organization(_) => None,
+    };
+    page(StatusCode::OK, &Keys { frame: Frame::of_caller(&caller), keys, of_group, above: None })
 }
 
 fn key(row: KeyRow, now: Time) -> Key {

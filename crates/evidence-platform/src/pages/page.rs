@@ -48,6 +48,8 @@ pub(super) struct SignedIn {
     pub(super) administers: bool,
     /// How fresh the evidence is.
     pub(super) fresh: Option<Fresh>,
+    /// Whether the page with the keys of the group is open.
+    pub(super) administers_group: bool,
     /// The name of the group whose key this is, to lead back to its page.
     pub(super) group: Option<String>,
     /// Whether an organization is open, so that its pages are.
@@ -71,6 +73,7 @@ impl Frame {
                 late_since: freshness.late_since().map(Moment::of),
                 words: freshness.words(),
             }),
+            administers_group: false,
             group: principal.group().map(str::to_owned),
             entered: true,
         };
@@ -87,6 +90,7 @@ impl Frame {
             organization: group.name().to_owned(),
             key_prefix: group.key_prefix().to_owned(),
             administers: false,
+            administers_group: caller.require(Capability::Administer).is_ok(),
             fresh: None,
             group: Some(group.name().to_owned()),
             entered: false,

@@ -203,6 +203,7 @@ impl Service {
         let detail = json!({ "sha256": digest.to_string() });
         transaction.audit(actor.record(now, Action::BundleDelete, id, Outcome::Done, detail)).await?;
         transaction.commit().await?;
+        self.inner.readings.forget(&digest);
         // The bundle is deleted. If its bytes cannot be removed now, the next sweep finds the claim.
         if let Some(claim) = claim
             && let Err(error) = self.remove_blob(&claim).await

@@ -1,11 +1,15 @@
 //! Brings organizations and groups into the state that a file wants. The plan is made first; each step of it is a
 //! transaction of its own, so that an interrupted run goes on where it ended.
 //!
-//! Nothing is removed: what the platform has and the file does not name stays, and the plan says so.
+//! What the platform has and the file does not name stays, and the plan lists it, unless the operator wants it retired: see
+//! [`prune`].
+
+mod prune;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use self::prune::has_ended;
 use super::admin::check_label;
 use super::groups::{check_role, of};
 use super::operator::{actor, check_slug};
@@ -24,6 +28,8 @@ pub struct Wanted {
     pub organizations: Vec<WantedOrganization>,
     /// The API keys.
     pub keys: Vec<WantedKey>,
+    /// The owners of whom the file says which API keys they have, if only that there is none.
+    pub lists_keys: BTreeSet<Owner>,
 }
 
 /// An organization as a file wants it.
@@ -39,6 +45,8 @@ pub struct WantedOrganization {
     pub expect_hours: Option<u32>,
     /// The keys whose bundles it accepts.
     pub trust: Vec<WantedTrust>,
+    /// Whether the file says which keys these are, if only that there is none.
+    pub lists_trust: bool,
 }
 
 /// A signing key that a file wants to be trusted.
@@ -118,6 +126,26 @@ pub enum Change {
     },
     /// Create an API key.
     CreateKey(WantedKey),
+    /// Revoke an API key that the file does not name.
+    RevokeKey {
+        /// Whose key it is.
+        owner: Owner,
+        /// Its prefix.
+        prefix: String,
+        /// Its name.
+        name: String,
+        /// Its role.
+        role: Role,
+    },
+    /// End the trust in a signing key that the file does not name. Bundles that were received before stay verified.
+    EndTrust {
+        /// The short name of the organization.
+        slug: String,
+        /// The id of the key.
+        key_id: String,
+        /// Its name.
+        name: String,
+    },
 }
 
 impl fmt::Display for Change {
@@ -155,6 +183,10 @@ impl fmt::Display for Change {
             Change::CreateKey(key) => {
                 write!(f, "create key {} for {}: {}", key.name, key.owner.slug(), key.role)
             }
+            Change::RevokeKey { owner, prefix, name, role } => {
+                write!(f, "revoke key {prefix} of {}: {name}, {role}", owner.slug())
+            }
+            Change::EndTrust { slug, key_id, name } => write!(f, "end trust in {key_id} for {slug}: {name}"),
         }
     }
 }
@@ -166,16 +198,18 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// How many things are as they are wanted.
     pub unchanged: u64,
-    /// What the platform has and the file does not name.
+    /// What the platform has and the file does not name, and stays.
     pub unnamed: Vec<String>,
+    /// Signing keys that the file names and that no longer count.
+    pub ended: Vec<String>,
 }
 
 impl Operator {
-    /// Compares the platform with what is wanted.
+    /// Compares the platform with what is wanted. With `prune`, what the file does not name is retired.
     ///
     /// # Errors
     /// Fails with [`Error::Invalid`] for what cannot become true.
-    pub async fn plan(&self, wanted: &Wanted) -> Result<Plan, Error> {
+    pub async fn plan(&self, wanted: &Wanted, prune: bool) -> Result<Plan, Error> {
         let mut plan = Plan::default();
         let groups: BTreeMap<String, String> =
             self.groups().await?.into_iter().map(|group| (group.slug, group.name)).collect();
@@ -217,27 +251,23 @@ impl Operator {
             self.plan_trust(new, organizations.contains_key(&new.slug), &mut plan).await?;
         }
         self.plan_keys(wanted, &groups, &organizations, &mut plan).await?;
-        let wanted: BTreeSet<&String> = wanted.organizations.iter().map(|new| &new.slug).collect();
-        let of = |what: &str, slug: &String| format!("{what} {slug}");
-        plan.unnamed.extend(groups.keys().filter(|slug| !named.contains(slug)).map(|slug| of("group", slug)));
-        plan.unnamed.extend(
-            organizations.keys().filter(|slug| !wanted.contains(slug)).map(|slug| of("organization", slug)),
-        );
+        self.plan_unnamed(wanted, &groups, &organizations, prune, &mut plan).await?;
         Ok(plan)
     }
 
     async fn plan_trust(&self, new: &WantedOrganization, exists: bool, plan: &mut Plan) -> Result<(), Error> {
         let known = if exists { self.trusted_keys(&new.slug).await? } else { Vec::new() };
+        let now = self.service().clock().now();
         for key in &new.trust {
-            if known.iter().any(|known| known.key_id == key.key_id) {
-                plan.same();
-            } else {
+            let Some(known) = known.iter().find(|known| known.key_id == key.key_id) else {
                 plan.add(Change::Trust { slug: new.slug.clone(), key: key.clone() });
+                continue;
+            };
+            plan.same();
+            if has_ended(known, now) {
+                plan.ended.push(format!("trusted key {} of {}", known.label, new.slug));
             }
         }
-        let unnamed = known.iter().filter(|known| !new.trust.iter().any(|key| key.key_id == known.key_id));
-        let unnamed = unnamed.map(|known| format!("trusted key {} of {}", known.label, new.slug));
-        plan.unnamed.extend(unnamed);
         Ok(())
     }
 
@@ -324,6 +354,13 @@ impl Operator {
                 };
                 made.map(drop)
             }
+            Change::RevokeKey { owner: Owner::Organization(slug), prefix, .. } => {
+                self.revoke_key(slug, prefix).await.map(drop)
+            }
+            Change::RevokeKey { owner: Owner::Group(slug), prefix, .. } => {
+                self.revoke_group_key(slug, prefix).await.map(drop)
+            }
+            Change::EndTrust { slug, key_id, .. } => self.end_trust_now(slug, key_id).await,
         }
     }
 }

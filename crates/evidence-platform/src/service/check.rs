@@ -6,21 +6,20 @@
 
 use std::time::{Duration, Instant};
 
-use evidence_bundle::{NewerBundle, TrustRoot};
+use evidence_bundle::NewerBundle;
 use futures_util::StreamExt as _;
 use serde_json::json;
 
 use super::Service;
 use super::gauges::CheckGauges;
-use crate::cancel;
+use super::upload::Rows;
 use crate::error::Error;
 use crate::event::Event;
-use crate::id::{OrganizationId, random_hex};
+use crate::id::random_hex;
 use crate::principal::Principal;
 use crate::role::Capability;
-use crate::store::{CheckRun, Checked, Damage, Held, StrayBlob, Unchecked};
+use crate::store::{CheckRun, Checked, Damage, Held, StoredBytes, StrayBlob};
 use crate::time::Time;
-use crate::verify;
 
 /// How long another process waits for one that checks and says nothing.
 const HOLD_SECONDS: i64 = 15 * 60;
@@ -169,7 +168,7 @@ impl Service {
     }
 
     /// Checks one bundle, and records what was found.
-    async fn check_one(&self, bundle: &Unchecked, started: Time) -> Result<(), Error> {
+    async fn check_one(&self, bundle: &StoredBytes, started: Time) -> Result<(), Error> {
         let Some((reason, detail)) = self.find_damage(bundle).await? else { return Ok(()) };
         if !reason.is_empty() {
             self.inner.readings.forget(&bundle.digest);
@@ -191,21 +190,13 @@ impl Service {
     }
 
     /// The reason and the description of damage, empty if there is none; `None` if the bundle is deleted meanwhile.
-    async fn find_damage(&self, bundle: &Unchecked) -> Result<Option<(&'static str, String)>, Error> {
-        let get = || self.inner.blobs.get(&bundle.organization, &bundle.digest);
-        let Some(blob) = get().await? else {
+    async fn find_damage(&self, bundle: &StoredBytes) -> Result<Option<(&'static str, String)>, Error> {
+        let Some((verdict, digest)) = self.read_again(bundle, Rows::Drop).await? else {
             // A deletion removes the row first.
             let row = self.inner.store.bundle(&bundle.organization, &bundle.id).await?;
             let gone = row.is_none_or(|row| row.digest != bundle.digest);
             return Ok((!gone).then(|| ("blob-missing", "the stored bytes are missing".to_owned())));
         };
-        let mut trust = TrustRoot::new();
-        let damaged = |error| Error::internal("a stored key id is damaged", error);
-        trust.add_fingerprint(&bundle.key_id).map_err(damaged)?;
-        let share = self.inner.readers.wait(&OrganizationId::platform()).await?;
-        let (file, _spooled) = self.local(blob).await?;
-        let (_guard, cancel) = cancel::pair();
-        let (verdict, digest) = self.judge(share, &cancel, file, trust, verify::LIMITS, false).await?;
         if digest != Some(bundle.digest) {
             return Ok(Some(("digest-mismatch", Error::digest_mismatch().to_string())));
         }
@@ -245,7 +236,7 @@ impl Service {
 }
 
 /// Waits until reading this many bytes has taken as long as the pace demands.
-async fn rest(pace: Option<u64>, bytes: u64, begun: Instant) {
+pub(super) async fn rest(pace: Option<u64>, bytes: u64, begun: Instant) {
     if let Some(pace) = pace.filter(|pace| *pace > 0) {
         let millis = u128::from(bytes).saturating_mul(1_000) / u128::from(pace);
         let least = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));

@@ -4,13 +4,14 @@ use serde_json::json;
 
 use super::admin::{Actor, check_label};
 use super::operator::check_slug;
-use super::{NewKey, Operator, Service};
+use super::{NewKey, Operator, RequestId, Service};
 use crate::error::Error;
 use crate::freshness::Freshness;
 use crate::id::OrganizationId;
 use crate::principal::{Caller, GroupPrincipal, Principal};
 use crate::role::{Capability, Role};
 use crate::store::{Action, BundleRow, Group, Held, KeyRow, Outcome};
+use crate::time::Time;
 
 /// An organization as a fleet shows it.
 #[derive(Debug, Clone)]
@@ -43,7 +44,8 @@ impl Service {
             name: found.name,
             key_id: group.key_id.clone(),
             key_prefix: group.key_prefix.clone(),
-            role: group.role,
+            // Who administers the group administers its keys, and only looks at its organizations.
+            role: if group.role == Role::Admin { Role::Read } else { group.role },
             expires_at: group.expires_at,
             group: Some(group.name.clone()),
         })
@@ -86,6 +88,55 @@ impl Service {
         }
         members.sort_by_key(|member| member.freshness.late_since().is_none());
         Ok(members)
+    }
+
+    /// The keys of the caller's group, including revoked ones.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Elsewhere`] for a key of an organization, or with [`Error::Forbidden`].
+    pub async fn group_keys(&self, caller: &Caller) -> Result<Vec<KeyRow>, Error> {
+        self.inner.store.keys(&administered(caller)?.id).await
+    }
+
+    /// Creates a key of the caller's group.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Elsewhere`], [`Error::Forbidden`] or [`Error::Invalid`].
+    pub async fn create_group_key(
+        &self,
+        caller: &Caller,
+        request: &RequestId,
+        role: Role,
+        label: &str,
+        expires_at: Option<Time>,
+    ) -> Result<NewKey, Error> {
+        let group = administered(caller)?;
+        check_role(role)?;
+        self.make_key(&group_actor(group, request), role, label, expires_at).await
+    }
+
+    /// Revokes a key of the caller's group by its id or its prefix.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Elsewhere`], [`Error::Forbidden`] or [`Error::NotFound`].
+    pub async fn revoke_group_key(
+        &self,
+        caller: &Caller,
+        request: &RequestId,
+        id: &str,
+    ) -> Result<KeyRow, Error> {
+        self.end_key(&group_actor(administered(caller)?, request), id).await
+    }
+
+    /// The group of an organization, and its keys: they look at the organization too.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
+    pub async fn keys_above(&self, principal: &Principal) -> Result<Option<(Group, Vec<KeyRow>)>, Error> {
+        principal.require(Capability::Administer)?;
+        let Some(group) = self.inner.store.group_of(principal.organization()).await? else { return Ok(None) };
+        let keys = self.inner.store.keys(&group.id).await?;
+        Ok(Some((group, keys)))
     }
 
     /// The newest bundle of each subject under each framework, by name, with the one before it.
@@ -147,10 +198,11 @@ impl Operator {
         self.service().inner.store.groups().await
     }
 
-    /// Creates a key of a group. It looks at every organization of the group, and does nothing else.
+    /// Creates a key of a group. It looks at every organization of the group; with the role `admin` it also administers the
+    /// keys of the group.
     ///
     /// # Errors
-    /// Fails with [`Error::NotFound`], or with [`Error::Invalid`] for a role that does more than look.
+    /// Fails with [`Error::NotFound`], or with [`Error::Invalid`] for a role that a group has no use for.
     pub async fn create_group_key(
         &self,
         slug: &str,
@@ -185,13 +237,27 @@ impl Operator {
     }
 }
 
-/// Refuses a role that does more than look.
+/// Refuses a role that a key of a group cannot have: bundles belong to an organization.
 pub(super) fn check_role(role: Role) -> Result<(), Error> {
-    if role.may(Capability::Upload) || role.may(Capability::Administer) {
-        let rule = "a key of a group only looks: its role is read or monitor";
-        return Err(Error::Invalid(rule.to_owned()));
+    match role {
+        Role::Read | Role::Monitor | Role::Admin => Ok(()),
+        Role::Upload => {
+            let rule = "a key of a group only looks, or administers the keys of the group: its role is read, monitor or admin";
+            Err(Error::Invalid(rule.to_owned()))
+        }
     }
-    Ok(())
+}
+
+/// The group that the caller administers.
+fn administered(caller: &Caller) -> Result<&GroupPrincipal, Error> {
+    match caller {
+        Caller::Group(group) => caller.require(Capability::Administer).map(|()| group),
+        Caller::Organization(_) => Err(Error::Elsewhere("this is for keys of a group".to_owned())),
+    }
+}
+
+fn group_actor<'a>(group: &'a GroupPrincipal, request: &'a RequestId) -> Actor<'a> {
+    Actor { organization: &group.id, name: format!("key:{}", group.key_prefix()), request: &request.0 }
 }
 
 pub(super) fn of(group: &Group) -> Actor<'_> {

@@ -10,6 +10,7 @@ mod attempts;
 mod bundles;
 mod check;
 mod clock;
+mod fill;
 mod freshness;
 mod gauges;
 mod groups;
@@ -37,6 +38,7 @@ pub use apply::{Change, Owner, Plan, Wanted, WantedKey, WantedOrganization, Want
 pub use attempts::Attempt;
 pub use bundles::Download;
 pub use check::{CheckPlan, CheckReport};
+pub use fill::Filled;
 pub use freshness::Update;
 pub use gauges::CheckGauges;
 pub use groups::MemberState;

@@ -1,6 +1,6 @@
 //! Operations of the operator on the command line: creates organizations, their first keys and trust.
 //!
-//! No request reaches these. A key stands above organizations only if it belongs to a group, and then only looks.
+//! No request reaches these. A key stands above organizations only if it belongs to a group, and then only looks at them.
 
 use serde_json::json;
 

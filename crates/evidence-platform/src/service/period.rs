@@ -148,7 +148,11 @@ impl Service {
     ) -> Result<Option<(Period, u64)>, Error> {
         let viewer = self.viewer(principal).await?;
         let (mut series, mut not_used, from) = (Series::default(), Vec::new(), request.from);
-        let skipped = Skipped { kinds: &NOT_OF_A_PERIOD, checks_not_about: request.about.clone() };
+        let skipped = Skipped {
+            kinds: &NOT_OF_A_PERIOD,
+            checks_not_about: request.about.clone(),
+            details_of_checks: true,
+        };
         for bundle in &bundles {
             let mut skip =
                 |why: &str| not_used.push(NotUsed { sha256: bundle.digest.to_string(), why: why.to_owned() });

@@ -74,7 +74,7 @@ impl Service {
         clock: Clock,
         settings: Settings,
     ) -> Result<Service, Error> {
-        let readings = Readings::open(&spool.with_file_name("rows"))?;
+        let readings = Readings::open(&spool.with_file_name("rows"), settings.rows_bytes)?;
         let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
         let (uploads, verifications) = (Shares::new(settings.uploads), Shares::new(VERIFICATIONS));
         let (pages, readers) = (Shares::new(PAGES), Shares::new(settings.readers));

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::admin::{Actor, check_label};
 use super::operator::actor;
-use super::{Operator, Service, check_tags};
+use super::{Operator, RequestId, Service, check_tags};
 use crate::error::Error;
 use crate::principal::Principal;
 use crate::role::Capability;
@@ -53,6 +53,75 @@ impl Service {
         let (store, organization) = (&self.inner.store, principal.organization());
         let due = store.due(Some(organization), now.plus_days(days), true, limit).await?;
         Ok(RetentionState { due, holds: store.tag_holds(organization).await?, now })
+    }
+
+    /// Holds every bundle of the organization that has this tag, now and later. `false` if the tag holds them already, with the
+    /// reason of then.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`] or [`Error::Invalid`].
+    pub async fn hold_tag(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        tag: &str,
+        reason: &str,
+    ) -> Result<(TagHold, bool), Error> {
+        let actor = Actor::of(principal, request)?;
+        let added = self.begin_hold(&actor, tag, reason).await?;
+        let holds = self.inner.store.tag_holds(actor.organization).await?;
+        // Another administrator may have ended it meanwhile.
+        let hold = holds.into_iter().find(|hold| hold.tag == tag).ok_or(Error::Busy)?;
+        Ok((hold, added))
+    }
+
+    /// Ends the hold of a tag.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`] or [`Error::NotFound`].
+    pub async fn release_tag(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        tag: &str,
+    ) -> Result<(), Error> {
+        self.end_hold(&Actor::of(principal, request)?, tag).await
+    }
+
+    /// The tags that hold bundles of the organization.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Forbidden`].
+    pub async fn tag_holds(&self, principal: &Principal) -> Result<Vec<TagHold>, Error> {
+        principal.require(Capability::Administer)?;
+        self.inner.store.tag_holds(principal.organization()).await
+    }
+
+    async fn begin_hold(&self, actor: &Actor<'_>, tag: &str, reason: &str) -> Result<bool, Error> {
+        let Some((name, value)) = tag.split_once('=') else {
+            return Err(Error::Invalid("write a tag as name=value".to_owned()));
+        };
+        check_tags(&BTreeMap::from([(name.to_owned(), value.to_owned())]))?;
+        check_label(reason)?;
+        let now = self.inner.clock.now();
+        let mut transaction = self.inner.store.begin().await?;
+        let added = transaction.add_tag_hold(actor.organization, tag, reason, now).await?;
+        let outcome = if added { Outcome::Done } else { Outcome::Unchanged };
+        let detail = json!({ "reason": reason });
+        transaction.audit(actor.record(now, Action::TagHold, tag, outcome, detail)).await?;
+        transaction.commit().await?;
+        Ok(added)
+    }
+
+    async fn end_hold(&self, actor: &Actor<'_>, tag: &str) -> Result<(), Error> {
+        let mut transaction = self.inner.store.begin().await?;
+        if !transaction.end_tag_hold(actor.organization, tag).await? {
+            return Err(Error::NotFound("hold"));
+        }
+        let now = self.inner.clock.now();
+        let record = actor.record(now, Action::TagRelease, tag, Outcome::Done, json!({}));
+        transaction.audit(record).await?;
+        transaction.commit().await
     }
 
     /// The tags of a bundle that hold it.
@@ -129,21 +198,7 @@ impl Operator {
     /// # Errors
     /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
     pub async fn hold_tag(&self, slug: &str, tag: &str, reason: &str) -> Result<bool, Error> {
-        let Some((name, value)) = tag.split_once('=') else {
-            return Err(Error::Invalid("write a tag as name=value".to_owned()));
-        };
-        check_tags(&BTreeMap::from([(name.to_owned(), value.to_owned())]))?;
-        check_label(reason)?;
-        let organization = self.organization(slug).await?;
-        let (actor, inner) = (actor(&organization), &self.service().inner);
-        let now = inner.clock.now();
-        let mut transaction = inner.store.begin().await?;
-        let added = transaction.add_tag_hold(&organization.id, tag, reason, now).await?;
-        let outcome = if added { Outcome::Done } else { Outcome::Unchanged };
-        let detail = json!({ "reason": reason });
-        transaction.audit(actor.record(now, Action::TagHold, tag, outcome, detail)).await?;
-        transaction.commit().await?;
-        Ok(added)
+        self.service().begin_hold(&actor(&self.organization(slug).await?), tag, reason).await
     }
 
     /// Ends the hold of a tag.
@@ -151,16 +206,7 @@ impl Operator {
     /// # Errors
     /// Fails with [`Error::NotFound`].
     pub async fn release_tag(&self, slug: &str, tag: &str) -> Result<(), Error> {
-        let organization = self.organization(slug).await?;
-        let (actor, inner) = (actor(&organization), &self.service().inner);
-        let mut transaction = inner.store.begin().await?;
-        if !transaction.end_tag_hold(&organization.id, tag).await? {
-            return Err(Error::NotFound("hold"));
-        }
-        let now = inner.clock.now();
-        let record = actor.record(now, Action::TagRelease, tag, Outcome::Done, json!({}));
-        transaction.audit(record).await?;
-        transaction.commit().await
+        self.service().end_hold(&actor(&self.organization(slug).await?), tag).await
     }
 
     /// The tags that hold bundles of an organization.

@@ -29,6 +29,8 @@ pub struct Settings {
     pub inflated_bytes: u64,
     /// How many bundles may be verified or shown at once; one organization gets at most half.
     pub readers: usize,
+    /// The most bytes of the kept rows and reports of all bundles.
+    pub rows_bytes: u64,
     /// Whether to refuse uploads of bundles with checks that this version cannot judge again.
     pub require_judgement: bool,
     /// Whether webhooks may use plain HTTP and addresses of private networks.
@@ -64,6 +66,7 @@ impl Default for Settings {
             uploads: 64,
             inflated_bytes: 2 << 30,
             readers,
+            rows_bytes: 2 << 30,
             require_judgement: false,
             private_webhooks: false,
             revoked: TrustRoot::new(),

@@ -9,7 +9,6 @@ use std::time::{Duration, SystemTime};
 use super::Service;
 use crate::blobs::Removal;
 use crate::error::Error;
-use crate::readings::ALL_BYTES;
 use crate::store::Claim;
 
 /// How long messages of webhooks are kept that were delivered or given up: 30 days.
@@ -50,7 +49,7 @@ impl Service {
         let uploads =
             tokio::task::spawn_blocking(move || spool.sweep(before)).await.map_err(Error::join)??;
         let readings = self.inner.readings.clone();
-        tokio::task::spawn_blocking(move || readings.sweep(ALL_BYTES)).await.map_err(Error::join)??;
+        tokio::task::spawn_blocking(move || readings.sweep()).await.map_err(Error::join)??;
         let now = self.inner.clock.now();
         let mut transaction = self.inner.store.begin().await?;
         let claims = transaction.take_over_claims(now.minus_seconds(age), now).await?;

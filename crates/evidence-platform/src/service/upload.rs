@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 
 use bytes::Bytes;
-use evidence_bundle::{Limits, NewerBundle, Reason, Status, TrustRoot};
+use evidence_bundle::{Limits, NewerBundle, Reason, Status};
 use evidence_view::Overview;
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
@@ -22,11 +22,12 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::id::BlobDigest;
 use crate::principal::Principal;
+use crate::readings::Transcript;
 use crate::role::Capability;
 use crate::spool::{Spooled, UploadLimits};
 use crate::store::{Action, BundleRow, NewAudit, Outcome};
 use crate::time::Time;
-use crate::verify;
+use crate::verify::{self, Terms};
 
 /// The uploader's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,16 @@ pub struct Verification {
     /// A description of the reason.
     pub detail: Option<String>,
 }
+
+/// Whether a verification writes the rows that it finds, for its caller to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    Write,
+    Drop,
+}
+
+/// A verdict with the rows that were written, and the digest of the bytes.
+pub(super) type Judged = (verify::Verdict<Transcript>, Option<BlobDigest>);
 
 /// The most tags of one bundle.
 const TAGS: usize = 32;
@@ -157,10 +168,10 @@ impl Service {
         let file = spooled.file.reopen()?;
         let share = cancel.or_gone(self.inner.readers.wait(principal.organization())).await??;
         let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..verify::LIMITS };
-        let (verdict, _) =
-            self.judge(share, cancel, file, trust, limits, self.inner.settings.require_judgement).await?;
-        let overview = match verdict {
-            Ok(overview) => overview,
+        let terms = Terms { trust, limits, judgement: self.inner.settings.require_judgement };
+        let (verdict, _) = self.judge(share, cancel, file, terms, Rows::Write).await?;
+        let (overview, rows) = match verdict {
+            Ok(found) => found,
             Err(error) => {
                 let reason = match &error {
                     Error::Refused { reason, .. } => Some(reason.code()),
@@ -185,7 +196,12 @@ impl Service {
             self.note(record).await?;
             return Err(Error::BundleIdTaken(other.id));
         }
-        self.store_bundle(principal, request, upload, spooled, overview).await
+        let stored = self.store_bundle(principal, request, upload, spooled, overview).await?;
+        if let Some(rows) = rows {
+            // The acknowledgement does not wait for it: whatever is missing is read again.
+            self.inner.readings.keep_soon(stored.bundle.digest, rows);
+        }
+        Ok(stored)
     }
 
     async fn store_bundle(
@@ -329,16 +345,21 @@ impl Service {
         principal.require(Capability::Verify)?;
         let _place = self.inner.verifications.take(principal.organization())?;
         let bundle = self.find(principal, id).await?;
-        // The next page reads the bytes again.
+        // What this reading finds replaces what an earlier one found.
         self.inner.readings.forget(&bundle.digest);
-        let verification = self.verify_stored(principal, &bundle).await?;
+        let verification = self.verify_stored(principal, &bundle, Rows::Write).await?;
         let outcome = if verification.verified { Outcome::Done } else { Outcome::Refused };
         let detail = json!({ "verified": verification.verified, "reason": verification.reason });
         self.note(self.record(principal, request, Action::BundleVerify, id, outcome, detail)).await?;
         Ok(verification)
     }
 
-    async fn verify_stored(&self, principal: &Principal, bundle: &BundleRow) -> Result<Verification, Error> {
+    async fn verify_stored(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        rows: Rows,
+    ) -> Result<Verification, Error> {
         let failed = |reason: &str, detail: String| Verification {
             verified: false,
             key_id: None,
@@ -360,12 +381,15 @@ impl Service {
         let (file, _spooled) = self.local(blob).await?;
         let (_guard, cancel) = cancel::pair();
         // The operator's demands are for uploads: a bundle that was accepted under others is still valid.
-        let (verdict, digest) = self.judge(share, &cancel, file, trust, verify::LIMITS, false).await?;
+        let (verdict, digest) = self.judge(share, &cancel, file, Terms::stored(trust), rows).await?;
         if digest != Some(bundle.digest) {
             return Ok(failed("digest-mismatch", Error::digest_mismatch().to_string()));
         }
         match verdict {
-            Ok(overview) => {
+            Ok((overview, rows)) => {
+                if let Some(rows) = rows {
+                    self.inner.readings.keep_soon(bundle.digest, rows);
+                }
                 Ok(Verification { verified: true, key_id: Some(overview.key_id), reason: None, detail: None })
             }
             Err(Error::Refused { reason, detail }) => Ok(failed(reason.code(), detail)),
@@ -400,14 +424,18 @@ impl Service {
         share: Share,
         cancel: &CancelToken,
         file: File,
-        trust: TrustRoot,
-        limits: Limits,
-        judgement: bool,
-    ) -> Result<(Result<Overview, Error>, Option<BlobDigest>), Error> {
+        terms: Terms,
+        rows: Rows,
+    ) -> Result<Judged, Error> {
         let bundle = cancel.reader(file);
+        let (readings, now) = (self.inner.readings.clone(), self.inner.clock.now());
         let work = move || {
             let _share = share;
-            verify::overview(bundle, &trust, &limits, judgement)
+            let out = match rows {
+                Rows::Write => readings.begin(now),
+                Rows::Drop => None,
+            };
+            verify::overview(bundle, &terms, out)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::join)
     }
@@ -418,7 +446,7 @@ impl Service {
             return Ok(());
         }
         let reason = Reason::KeyRevoked;
-        let found = self.verify_stored(principal, bundle).await?;
+        let found = self.verify_stored(principal, bundle, Rows::Drop).await?;
         if found.reason.as_deref() == Some(reason.code()) {
             return Err(Error::Refused { reason, detail: found.detail.unwrap_or_default() });
         }

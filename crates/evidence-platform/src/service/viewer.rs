@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use evidence_bundle::Reason;
 use evidence_view::{Recorder, Sink, Skipped, replay_without};
-use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 
 use super::Service;
 use super::shares::Share;
@@ -80,13 +78,21 @@ impl Viewer {
         trust.add_fingerprint(&bundle.overview.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
         let (file, stored) = (self.cancel.reader(file), bundle.digest);
-        self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
-            (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
-            (Ok((_, read)), _) => Ok(read),
-            (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
-                Err(Error::Damaged { reason: reason.code(), detail })
+        let readings = service.inner.readings.clone();
+        self.work(move || {
+            let read = match verify::read(file, &trust, &verify::LIMITS, reader) {
+                (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
+                (Ok((_, read)), _) => Ok(read),
+                (Err(Error::Refused { reason, detail }), _) if reason != Reason::KeyRevoked => {
+                    Err(Error::Damaged { reason: reason.code(), detail })
+                }
+                (Err(error), _) => Err(error),
+            };
+            if matches!(read, Err(Error::Damaged { .. })) {
+                // What an earlier reading found is no longer true.
+                readings.forget(&stored);
             }
-            (Err(error), _) => Err(error),
+            read
         })
         .await?
     }
@@ -132,19 +138,11 @@ impl Viewer {
         }
         let now = self.service.inner.clock.now();
         let begin = readings.clone();
-        let Some(file) = self.work(move || begin.begin(now)).await? else {
-            return Ok((self.read(principal, bundle, reader).await?, now));
-        };
-        let out = GzEncoder::new(file, Compression::fast());
+        let out = self.work(move || begin.begin(now)).await?;
         let recorder = self.read(principal, bundle, Recorder::new(reader, out, ROWS_BYTES)).await?;
         let (reader, out) = recorder.finish();
         if let Some(out) = out {
-            self.work(move || {
-                if let Ok(file) = out.finish() {
-                    readings.keep(&digest, file);
-                }
-            })
-            .await?;
+            self.work(move || readings.keep(&digest, out)).await?;
         }
         Ok((reader, now))
     }

@@ -8,12 +8,13 @@ use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId};
 use crate::time::Time;
 
-/// A bundle to check.
+/// A stored bundle to read.
 #[derive(Debug, Clone)]
-pub(crate) struct Unchecked {
+pub(crate) struct StoredBytes {
     pub(crate) organization: OrganizationId,
     pub(crate) slug: String,
     pub(crate) id: String,
+    pub(crate) uploaded_at: Time,
     pub(crate) digest: BlobDigest,
     pub(crate) size_bytes: u64,
     pub(crate) key_id: String,
@@ -120,7 +121,7 @@ impl Transaction {
     /// Records what the check of a bundle found. `true` if it is damaged and was not known to be.
     pub(crate) async fn record_check(
         &mut self,
-        bundle: &Unchecked,
+        bundle: &StoredBytes,
         at: Time,
         result: &str,
         detail: &str,
@@ -166,15 +167,42 @@ impl Transaction {
 }
 
 impl Store {
+    /// The bundles that arrived since then, of all organizations, and before this position: the newest first.
+    pub(crate) async fn arrived(
+        &self,
+        since: Time,
+        before: Option<&(Time, String, String)>,
+        limit: i64,
+    ) -> Result<Vec<StoredBytes>, Error> {
+        let (at, organization, id) = match before {
+            Some((at, organization, id)) => (*at, organization.as_str(), id.as_str()),
+            None => (Time(i64::MAX), "", ""),
+        };
+        let rows = sqlx::query(
+            "SELECT b.organization_id, o.slug, b.id, b.uploaded_at, b.sha256, b.size_bytes, b.key_id FROM bundles b \
+             JOIN organizations o ON o.id = b.organization_id \
+             WHERE b.uploaded_at >= $1 AND (b.uploaded_at, b.organization_id, b.id) < ($2, $3, $4) \
+             ORDER BY b.uploaded_at DESC, b.organization_id DESC, b.id DESC LIMIT $5",
+        )
+        .bind(since.0)
+        .bind(at.0)
+        .bind(organization)
+        .bind(id)
+        .bind(limit)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(stored_bytes).collect()
+    }
+
     /// The next bundles after this position that were not checked since then, of all organizations.
     pub(crate) async fn unchecked(
         &self,
         since: Time,
         after: (&str, &str),
         limit: i64,
-    ) -> Result<Vec<Unchecked>, Error> {
+    ) -> Result<Vec<StoredBytes>, Error> {
         let rows = sqlx::query(
-            "SELECT b.organization_id, o.slug, b.id, b.sha256, b.size_bytes, b.key_id FROM bundles b \
+            "SELECT b.organization_id, o.slug, b.id, b.uploaded_at, b.sha256, b.size_bytes, b.key_id FROM bundles b \
              JOIN organizations o ON o.id = b.organization_id \
              LEFT JOIN bundle_checks c ON c.organization_id = b.organization_id AND c.bundle_id = b.id \
              WHERE (b.organization_id, b.id) > ($1, $2) AND (c.checked_at IS NULL OR c.checked_at < $3) \
@@ -186,18 +214,7 @@ impl Store {
         .bind(limit)
         .fetch_all(&self.pool)
         .await?;
-        let read = |row| {
-            let digest = BlobDigest::parse(&text(row, "sha256")?);
-            Ok(Unchecked {
-                organization: OrganizationId::stored(text(row, "organization_id")?),
-                slug: text(row, "slug")?,
-                id: text(row, "id")?,
-                digest: digest.ok_or_else(|| corrupt("a bundle's digest is damaged"))?,
-                size_bytes: u64::try_from(integer(row, "size_bytes")?).unwrap_or_default(),
-                key_id: text(row, "key_id")?,
-            })
-        };
-        rows.iter().map(read).collect()
+        rows.iter().map(stored_bytes).collect()
     }
 
     /// Whether a bundle or a claim names this blob.
@@ -287,5 +304,18 @@ fn run(row: &AnyRow) -> Result<CheckRun, Error> {
     Ok(CheckRun {
         started_at: Time(integer(row, "started_at")?),
         finished_at: (finished > 0).then_some(Time(finished)),
+    })
+}
+
+fn stored_bytes(row: &AnyRow) -> Result<StoredBytes, Error> {
+    let digest = BlobDigest::parse(&text(row, "sha256")?);
+    Ok(StoredBytes {
+        organization: OrganizationId::stored(text(row, "organization_id")?),
+        slug: text(row, "slug")?,
+        id: text(row, "id")?,
+        uploaded_at: Time(integer(row, "uploaded_at")?),
+        digest: digest.ok_or_else(|| corrupt("a bundle's digest is damaged"))?,
+        size_bytes: u64::try_from(integer(row, "size_bytes")?).unwrap_or_default(),
+        key_id: text(row, "key_id")?,
     })
 }

@@ -27,7 +27,7 @@ mod webhooks;
 
 pub use audit::{Action, AuditRecord, NewAudit, Outcome};
 pub use bundles::{BundleRow, Position};
-pub(crate) use checks::Unchecked;
+pub(crate) use checks::StoredBytes;
 pub use checks::{CheckRun, Checked, Damage, StrayBlob};
 pub use claims::{Claim, ClaimKind};
 pub use database::{Store, Transaction};

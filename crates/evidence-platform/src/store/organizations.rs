@@ -139,6 +139,14 @@ impl Store {
         query.fetch_optional(&self.pool).await?.map(|row| group(&row)).transpose()
     }
 
+    /// The group of an organization.
+    pub(crate) async fn group_of(&self, organization: &OrganizationId) -> Result<Option<Group>, Error> {
+        let sql =
+            format!("{SELECT_GROUP} AND g.id = (SELECT o.group_id FROM organizations o WHERE o.id = $1)");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str());
+        query.fetch_optional(&self.pool).await?.map(|row| group(&row)).transpose()
+    }
+
     /// Every group, by slug.
     pub(crate) async fn groups(&self) -> Result<Vec<Group>, Error> {
         let sql = format!("{SELECT_GROUP} ORDER BY g.slug");

@@ -97,5 +97,6 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(11, "webhooks", include_str!("../../migrations/0011_webhooks.sql")),
         step(12, "groups", include_str!("../../migrations/0012_groups.sql")),
         step(13, "holds", include_str!("../../migrations/0013_holds.sql")),
+        step(14, "arrivals", include_str!("../../migrations/0014_arrivals.sql")),
     ])
 }

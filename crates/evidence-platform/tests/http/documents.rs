@@ -84,7 +84,9 @@ fn the_documentation_names_every_problem_route_and_action() {
     for route in table() {
         let row = format!("| `{} {}` |", route.method, route.path);
         let (name, text) = match route.access {
-            Access::Needs(_) | Access::NeedsAny(_) | Access::Open => ("platform-api.md", &text),
+            Access::Needs(_) | Access::NeedsAny(_) | Access::NeedsGroup(_) | Access::Open => {
+                ("platform-api.md", &text)
+            }
             Access::Page(_) | Access::AnyPage(_) | Access::OpenPage => ("platform.md", &pages),
         };
         assert!(text.contains(&row), "docs/{name} lacks:\n{row}");

@@ -69,6 +69,7 @@ fn body(route: &Route) -> Option<Value> {
         "validity" => Some(json!({ "valid_from": null })),
         "revocation" => Some(json!({ "since": "2099-01-01T00:00:00Z", "reason": "a test" })),
         "retention" => Some(json!({ "retention_until": "2099-01-01T00:00:00Z" })),
+        "holds" => Some(json!({ "tag": "a=b", "reason": "a test" })),
         "keys" => Some(json!({ "role": "admin", "name": "made by a test" })),
         "trusted-keys" => {
             let key = evidence_bundle::SigningKey::from_seed(b"a third key which is not trusted");
@@ -83,6 +84,10 @@ fn path(route: &Route, victim: &Victim) -> String {
     let path = route.path.replace("{bundle_id}", &victim.bundle_id).replace("{key_id}", key);
     let id = &victim.bundle_id;
     let path = path.replace("/period/subject", "/period/subject?name=acme");
+    let path = match route.method == "DELETE" {
+        true => path.replace("/holds", "/holds?tag=note=victim-tag"),
+        false => path,
+    };
     path.replace("{*path}", "manifest.json").replace("/compare", &format!("/compare?from={id}&to={id}"))
 }
 
@@ -131,6 +136,8 @@ async fn no_organization_sees_or_changes_data_of_another() {
             Access::Needs(capability) | Access::NeedsAny(capability) => capability,
             // Below, and in `pages`.
             Access::Page(_) | Access::AnyPage(_) | Access::OpenPage => continue,
+            // In `fleet`.
+            Access::NeedsGroup(_) => continue,
             Access::Open => {
                 let answer = call(&running, &route, &victim, None).await;
                 assert_eq!(answer.status, 200, "{what}: {answer:?}");
@@ -175,6 +182,8 @@ async fn no_organization_sees_or_changes_data_of_another() {
                     (404, "not-found"),
                     "{what} {role}"
                 ),
+                // There is nothing of theirs that a tag holds.
+                (true, false) if route.method == "DELETE" => assert_eq!(answer.status, 404, "{what} {role}"),
                 (true, false) => {
                     assert!(matches!(answer.status, 200 | 201 | 400), "{what} {role} {answer:?}")
                 }
@@ -286,7 +295,7 @@ async fn no_organization_sees_a_page_of_another() {
                 shows_nothing(&answer, &victim, &what);
             }
             // The API ignores sessions, so another site's page cannot use one to call it.
-            Access::Needs(_) | Access::NeedsAny(_) => {
+            Access::Needs(_) | Access::NeedsAny(_) | Access::NeedsGroup(_) => {
                 let request = running.client.request(route.method.clone(), running.url(&path));
                 let answer = Answer::of(request.header("cookie", &own).send().await.unwrap()).await;
                 assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"), "{what}");

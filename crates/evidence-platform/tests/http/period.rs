@@ -251,6 +251,7 @@ async fn a_damaged_bundle_is_listed_and_covers_nothing() {
     permissions.set_readonly(false);
     std::fs::set_permissions(&damaged, permissions).unwrap();
     std::fs::write(&damaged, bytes).unwrap();
+    running.service.check_all(Default::default()).await.unwrap();
     let found = running.get("/api/v1/period?from=2026-01-01&to=2026-01-12", &tenant.read).await.json;
     assert_eq!(found["coverage"]["complete"], 8);
     assert_eq!(found["inputs"].as_array().unwrap().len(), 8);

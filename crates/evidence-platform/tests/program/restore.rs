@@ -6,7 +6,7 @@ use crate::process::{Home, Serving, client, upload};
 use crate::support::bundles;
 
 /// The commands of the documentation's section of this name.
-fn documented(section: &str) -> Vec<String> {
+pub(crate) fn documented(section: &str) -> Vec<String> {
     let page = include_str!("../../../../docs/platform.md");
     let (_, rest) = page.split_once(&format!("\n### {section}\n")).unwrap();
     let rest = rest.split("\n### ").next().unwrap().split("\n## ").next().unwrap();
@@ -45,6 +45,15 @@ async fn a_restore_revives_keys_and_leaves_blobs_and_the_documentation_says_what
     let serving = Serving::start(&home, "127.0.0.1:0");
     assert_eq!(upload(&client, &serving.url, &key, &bundles::bundle(1)).await.unwrap().0, 201);
     sh(&backup);
+    // The copy has the hashes of keys, and what bundles say: it is for its owner alone, as what it was copied from.
+    let closed = |path: &str| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(directory.path().join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{path}: {mode:o}");
+    };
+    ["platform.backup", "blobs.backup", "evidence-platform-data/platform.sqlite"]
+        .into_iter()
+        .for_each(closed);
     // After the backup.
     let (status, id) = upload(&client, &serving.url, &key, &bundles::bundle(2)).await.unwrap();
     assert_eq!(status, 201);
@@ -55,6 +64,7 @@ async fn a_restore_revives_keys_and_leaves_blobs_and_the_documentation_says_what
     // The storage is newer than the database.
     assert_eq!(sh(&check), "");
     sh(&restore);
+    closed("evidence-platform-data/platform.sqlite");
     let serving = Serving::start(&home, "127.0.0.1:0");
     let listed =
         |id: &str| client.get(format!("{}/api/v1/bundles/{id}", serving.url)).bearer_auth(&key).send();

@@ -112,15 +112,24 @@ async fn pages_of_a_large_platform() {
     for day in 0..bundles_each {
         small.push(night(day, checks));
     }
-    let begun = Instant::now();
+    let mut times = Vec::new();
     for n in 0..organizations {
         for bytes in &small {
+            let begun = Instant::now();
             let (status, _) =
                 upload(&client, &serving.url, &key(&format!("org-{n:02}-ci")), bytes).await.unwrap();
             assert_eq!(status, 201);
+            times.push(begun.elapsed());
         }
     }
-    println!("{} bundles of {checks} checks in {:?}", organizations * bundles_each, begun.elapsed());
+    times.sort();
+    println!(
+        "{} bundles of {checks} checks in {:?}; an upload: median {:?}, p99 {:?}",
+        times.len(),
+        times.iter().sum::<Duration>(),
+        times[times.len() / 2],
+        times[times.len() * 99 / 100]
+    );
     let (begun, last) = (Instant::now(), key(&format!("org-{organizations:02}-ci")));
     let mut newest = String::new();
     for day in 0..nights {
@@ -143,5 +152,8 @@ async fn pages_of_a_large_platform() {
     let (status, _) = upload(&client, &serving.url, &last, &night(nights, large)).await.unwrap();
     assert_eq!(status, 201);
     browser.show("the period after a further bundle", &format!("{of}/period")).await;
+    let rows = std::fs::read_dir(directory.path().join("data/rows")).unwrap();
+    let rows: Vec<u64> = rows.map(|entry| entry.unwrap().metadata().unwrap().len()).collect();
+    println!("rows: {} files, {} bytes", rows.len(), rows.iter().sum::<u64>());
     println!("memory of the server: {} kB now, {} kB at most", serving.memory(), serving.most_memory());
 }

@@ -104,6 +104,10 @@ impl CheckSink for Rows {
     fn control(&mut self, _: &ControlHead) {}
 
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
+        self.look(control, &check)
+    }
+
+    fn look(&mut self, control: &ControlHead, check: &Check) -> io::Result<()> {
         if self.is_other(&check.subject) {
             return Ok(());
         }
@@ -112,7 +116,7 @@ impl CheckSink for Rows {
             source: self.word(&check.source),
             rule: self.word(&check.rule),
             reason: self.word(&check.reason),
-            subject: check.subject.into(),
+            subject: check.subject.as_str().into(),
             status: check.status,
         };
         self.checks.push(found);
