@@ -11,7 +11,9 @@ mod lifecycle;
 mod two_step;
 
 use super::config::AltCloudConfig;
+use super::host::identity::{ATTACHED_NAME, ATTACHED_TOKEN, EXCHANGE, FOREIGN_TOKEN};
 use super::host::listing::Page;
+use super::host::sign_jwt::SIGN;
 use super::host::token::TOKEN;
 use super::topic::Topic;
 use super::users::{USERS, USERS_OF_DOMAIN};
@@ -32,6 +34,11 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(administrators::ASSIGNMENTS.call, administrators::assignments_offline),
     endpoint!(lifecycle::ACTIVITIES.call, lifecycle::offline),
     endpoint!(groups::MEMBERS.call, groups::offline),
+    endpoint!(SIGN, |_| Vec::new()),
+    endpoint!(ATTACHED_TOKEN, |_| Vec::new()),
+    endpoint!(ATTACHED_NAME, |_| Vec::new()),
+    endpoint!(FOREIGN_TOKEN, |_| Vec::new()),
+    endpoint!(EXCHANGE, |_| Vec::new()),
 ];
 
 /// A page of users, which two topics judge.
