@@ -31,6 +31,7 @@ use evidence_rules::field::Field;
 pub(crate) static TOPIC: Topic = Topic {
     name: "changes",
     kind: &CHANGES,
+    asks_for_its_artifact: false,
     requests: |host| {
         let wanted = [&CHANGES_APPROVED, &NO_DIRECT_PUSH].into_iter().filter(|rule| host.config.wants(rule));
         let least = saturating_u64(wanted.count());
