@@ -115,9 +115,14 @@ pub(super) fn unsigned_error(
         ],
         Class::Forbidden(_) | Class::NotFound => vec![
             format!("check that the service account {email} exists"),
-            format!(
-                "grant {who} the role Service Account Token Creator on {email}, also if it is that account itself"
-            ),
+            match federated {
+                true => format!(
+                    "grant {who}, as a principal of its pool, the role Service Account Token Creator on {email}"
+                ),
+                false => format!(
+                    "grant {who} the role Service Account Token Creator on {email}, also if it is that account itself"
+                ),
+            },
             "this takes effect within minutes".to_string(),
         ],
         _ => vec![format!("check that {iam_url} is the address of the service that signs")],
