@@ -469,8 +469,7 @@ impl<'a> Collector<'a> {
     }
 
     fn count(&mut self, observation: &Observation, path: &str, warned: bool, unasked: bool) {
-        let asked = !(unasked && matches!(observation.seen, Seen::Nothing { .. }));
-        self.tally.requested += u64::from(asked);
+        self.tally.requested += 1;
         self.part.answered |= !matches!(observation.seen, Seen::Failed(_));
         let outcome = match &observation.seen {
             Seen::Artifact { artifact, .. } => {
@@ -482,8 +481,9 @@ impl<'a> Collector<'a> {
                 ObservationResult::Excluded { path, rule }
             }
             Seen::Nothing { detail, .. } => {
-                self.tally.not_found += u64::from(asked);
-                ObservationResult::Nothing { detail, warned: warned || !asked }
+                self.tally.not_found += 1;
+                self.tally.unasked += u64::from(unasked);
+                ObservationResult::Nothing { detail, warned: warned || unasked }
             }
             Seen::Denied { detail, reason } => {
                 self.tally.denied += 1;
