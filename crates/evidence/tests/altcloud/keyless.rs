@@ -193,7 +193,7 @@ fn every_refusal_says_what_to_do() {
     // A stranger at the address of the metadata service.
     let stranger =
         FaultKind::Json(200, Vec::new(), serde_json::json!({"access_token": "x", "expires_in": 9}));
-    let server = attached().fault(Fault::on(&format!("{METADATA}token")).kind(stranger)).serve().unwrap();
+    let server = attached().fault(Fault::on(format!("{METADATA}token")).kind(stranger)).serve().unwrap();
     let error = refused(&server, &on_machine(&server));
     assert!(error.message.starts_with("no token for the attached identity: "), "{error}");
     assert_eq!(asked(&server, SIGN), 0);

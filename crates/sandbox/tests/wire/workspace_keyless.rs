@@ -10,6 +10,9 @@ const MACHINE: &str = "collector@acme-audit.iam.gserviceaccount.com";
 const IAM: &str = "https://www.googleapis.com/auth/iam";
 const FLAVOR: (&str, &str) = ("Metadata-Flavor", "Google");
 
+/// The fields of a form.
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
 fn serve(workspace: impl FnOnce(Workspace) -> Workspace) -> Server<Workspace> {
     let account = ServiceAccount::new(ACCOUNT).token_creator(MACHINE).token_creator(SUBJECT);
     let plain = Workspace::new("C0acme42", ["acme.example"])
@@ -92,7 +95,7 @@ fn the_exchange_takes_what_the_pool_accepts() {
         pairs.iter().map(|(name, value)| format!("{name}={}&", encoded(value))).collect()
     };
     let good = Workspace::subject_token(&server, SUBJECT, 60);
-    let asked = |change: &dyn Fn(&mut Vec<(&str, &str)>)| {
+    let asked = |change: &dyn Fn(&mut Pairs<'_>)| {
         let mut pairs = vec![
             ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
             ("requested_token_type", "urn:ietf:params:oauth:token-type:access_token"),

@@ -141,7 +141,7 @@ pub(super) fn signing(
     run: &RunContext,
 ) -> Result<Signing, ConnectError> {
     let (iam_url, identity) = match signer {
-        Signer::Key(key) => return Ok(Signing::Key(key)),
+        Signer::Key(key) => return Ok(Signing::Key(Box::new(key))),
         Signer::Provider(iam_url, identity) => (iam_url, identity),
     };
     // Nothing in the machine is asked through a proxy.

@@ -65,7 +65,7 @@ struct Exchange {
 /// What signs assertions, ready for it.
 pub(crate) enum Signing {
     /// A key of this machine.
-    Key(Key),
+    Key(Box<Key>),
     /// The provider.
     Remote(Box<Remote>),
 }
