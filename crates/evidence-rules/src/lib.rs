@@ -2,6 +2,7 @@
 //!
 //! Everything here is a pure function of facts: no clock, no network, no file. So whoever has a bundle can judge again.
 
+pub mod accounts;
 pub mod age;
 pub mod altcloud;
 pub mod cloud;
@@ -9,6 +10,7 @@ pub mod codehost;
 pub mod field;
 pub mod framework;
 pub mod inspection;
+pub mod listed;
 pub mod repeat;
 pub mod rule;
 mod several;

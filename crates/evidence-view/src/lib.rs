@@ -47,11 +47,12 @@ pub use comparison::{
     ControlChange, CountChange, compare,
 };
 pub use evidence_bundle::read::{ControlHead, Row, Sink};
+pub use evidence_rules::listed::{COUNTED, ENTRIES, HOST_TOTAL};
 pub use evidence_text::glob_matches;
 pub use filter::{CheckFilter, MemberFilter, UnknownName};
 pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
 pub use json::document;
-pub use lists::{ChangeEntry, List, ListDraw, ListEntry, PersonEntry};
+pub use lists::{ChangeEntry, List, ListDraw, ListEntry, PersonEntry, PersonRecord};
 pub use observations::{ObservationSearch, outcome_word};
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::{read, rejudge};

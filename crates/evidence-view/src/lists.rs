@@ -5,7 +5,7 @@ use std::io;
 
 use evidence_bundle::read::{Row, Sink};
 use evidence_rules::codehost::changes::Changes;
-use evidence_rules::codehost::people::People;
+use serde::Deserialize;
 
 use crate::filter::MemberFilter;
 use crate::sample::{Draw, Sample};
@@ -21,11 +21,11 @@ pub enum List {
 }
 
 impl List {
-    /// The type of the artifacts that hold it.
-    fn kind(self) -> &'static str {
+    /// The types of the artifacts that hold it.
+    pub fn kinds(self) -> &'static [&'static str] {
         match self {
-            List::Changes => "changes",
-            List::People => "people",
+            List::Changes => &["changes"],
+            List::People => &["people", "account_people", "directory_people"],
         }
     }
 }
@@ -68,13 +68,61 @@ pub struct PersonEntry {
     /// The source.
     pub source: String,
     /// The account's id.
-    pub id: u64,
+    pub id: String,
     /// The login.
     pub login: String,
     /// The role.
-    pub role: &'static str,
+    pub role: String,
     /// Whether there is a second factor, if the host shows that.
     pub two_factor: Option<bool>,
+    /// When the account was created, if the host shows that.
+    pub created: Option<String>,
+    /// The last use, if the host shows one.
+    pub last_use: Option<String>,
+    /// Whether the account cannot sign in, if the host shows that.
+    pub suspended: Option<bool>,
+}
+
+/// The people of an artifact, of whatever source.
+#[derive(Debug, Deserialize)]
+struct PeopleRecord {
+    people: Vec<PersonRecord>,
+}
+
+/// One of the people of an artifact, of whatever source.
+#[derive(Debug, Deserialize)]
+pub struct PersonRecord {
+    id: AccountId,
+    /// The login.
+    pub login: String,
+    /// The role.
+    pub role: String,
+    /// Whether there is a second factor.
+    pub two_factor: Option<bool>,
+    /// When the account was created.
+    pub created: Option<String>,
+    /// The last use.
+    pub last_use: Option<String>,
+    /// Whether the account cannot sign in.
+    pub suspended: Option<bool>,
+}
+
+impl PersonRecord {
+    /// What identifies the account in its source.
+    pub fn id(&self) -> String {
+        match &self.id {
+            AccountId::Number(number) => number.to_string(),
+            AccountId::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// What identifies an account: a number at the code host, and text elsewhere.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum AccountId {
+    Number(u64),
+    Text(String),
 }
 
 /// Draws from a list that matches a filter.
@@ -144,18 +192,23 @@ impl ListDraw {
         }
     }
 
-    fn people(&mut self, source: &str, record: &People) {
+    fn people(&mut self, source: &str, record: &PeopleRecord) {
         for person in &record.people {
             if !self.filter.matches_name(source, &person.login) {
                 continue;
             }
-            self.draw.offer(&format!("{source}|{}", person.id), || {
+            let id = person.id();
+            self.draw.offer(&format!("{source}|{id}"), || {
+                let text = |text: &Option<String>| text.as_deref().map(sanitized);
                 ListEntry::Person(PersonEntry {
                     source: sanitized(source),
-                    id: person.id,
+                    id: sanitized(&id),
                     login: sanitized(&person.login),
-                    role: person.role.as_str(),
-                    two_factor: person.two_factor.value().copied(),
+                    role: sanitized(&person.role),
+                    two_factor: person.two_factor,
+                    created: text(&person.created),
+                    last_use: text(&person.last_use),
+                    suspended: person.suspended,
                 })
             });
         }
@@ -165,7 +218,7 @@ impl ListDraw {
 impl Sink for ListDraw {
     fn row(&mut self, row: Row<'_>) -> io::Result<()> {
         if let Row::Observation(record) = row
-            && record.kind == self.list.kind()
+            && self.list.kinds().contains(&record.kind.as_str())
             && let Some(path) = &record.artifact
         {
             self.artifacts.insert(path.clone(), (record.source.clone(), record.subject.clone()));

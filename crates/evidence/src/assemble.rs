@@ -19,6 +19,7 @@ use evidence_bundle::path::{self, BundlePath};
 use evidence_report::{CHANGES_CSV, CRITERIA_CSV, Documents, PEOPLE_CSV, VIEWS, Views, is_view};
 use evidence_rules::codehost::artifact::{CHANGES, PEOPLE};
 use evidence_rules::inspection::ArtifactKind;
+use evidence_rules::{altcloud, cloud};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -409,7 +410,8 @@ pub fn last(
 ) -> io::Result<()> {
     let names_criteria = !config.framework.without_evidence(&wanted(config)).is_empty();
     let reads = |kind: &ArtifactKind| config.sources.iter().any(|source| source.collects(kind));
-    let (changes, people) = (reads(&CHANGES), reads(&PEOPLE));
+    let lists = [&PEOPLE, &cloud::artifact::PEOPLE, &altcloud::artifact::PEOPLE];
+    let (changes, people) = (reads(&CHANGES), lists.into_iter().any(reads));
     let views = || {
         let some = [(names_criteria, CRITERIA_CSV), (changes, CHANGES_CSV), (people, PEOPLE_CSV)];
         VIEWS.into_iter().chain(some.into_iter().filter_map(|(has, view)| has.then_some(view)))

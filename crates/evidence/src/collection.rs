@@ -16,10 +16,12 @@ use futures_util::stream;
 use crate::env::Env;
 use crate::evaluate::Check;
 use crate::observation::SourceName;
+use crate::people::{PeopleMap, PeopleSeen};
 use crate::report::{Event, Reporter};
 use crate::source::{ConnectError, Scope, Session};
 use crate::spool::{RowList, Spool, Text};
 use evidence_http::Asked;
+use evidence_rules::altcloud::LEAVERS_REMOVED;
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
@@ -91,7 +93,7 @@ pub enum Connected {
 }
 
 /// Collects every connected source concurrently. The collection also records what a source that could not be connected
-/// would have shown, as not read.
+/// would have shown, as not read. With a map of people, the directory's last artifact compares the lists of all sources.
 ///
 /// # Errors
 ///
@@ -99,6 +101,7 @@ pub enum Connected {
 pub async fn gather(
     sources: &[Connected],
     framework: &'static Framework,
+    map: Option<&PeopleMap>,
     screen: &Screen,
     spool: &mut Spool,
     env: &Env,
@@ -129,16 +132,34 @@ pub async fn gather(
         parts.push(collector);
     }
     let mut items = stream::select_all(items);
+    // Who left can be told once every source showed its people.
+    let is_last = |session: &dyn Session| map.is_some() && session.rules().contains(&&LEAVERS_REMOVED);
+    let mut people = PeopleSeen::default();
     while let Some((index, item)) = items.next().await {
         let Some(collector) = parts.get_mut(index) else { continue };
         match (item, sources.get(index)) {
-            (Some(item), Some(Connected::Session(session, _))) => collector.add(item, &**session, spool)?,
-            (None, Some(Connected::Session(session, _))) => {
+            (Some(item), Some(Connected::Session(session, _))) => {
+                if map.is_some() {
+                    people.take(session.name(), &item);
+                }
+                collector.add(item, &**session, spool)?;
+            }
+            (None, Some(Connected::Session(session, _))) if !is_last(&**session) => {
                 collector.finish(&**session);
                 session.collected();
             }
             _ => {}
         }
+    }
+    let last = sources.iter().zip(&mut parts).filter_map(|(source, part)| Some((source.session()?, part)));
+    for (session, collector) in last.filter(|(session, _)| is_last(*session)) {
+        if let Some(map) = map {
+            let (name, organization) = (session.name(), session.organization());
+            let item = crate::people::leavers(map, &people, name, organization, env.clock.now());
+            collector.add(item, session, spool)?;
+        }
+        collector.finish(session);
+        session.collected();
     }
     let mut collection = Collection::default();
     parts.into_iter().try_for_each(|part| collection.add(part.part, spool))?;

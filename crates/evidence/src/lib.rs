@@ -30,6 +30,7 @@ mod jwt;
 pub mod manual;
 pub mod observation;
 pub mod origin;
+pub mod people;
 pub mod platform;
 mod previous;
 mod refusals;

@@ -456,6 +456,21 @@ fn the_page_of_criteria_is_in_step() {
     generated("docs/criteria.md", &[("filed", rules), ("about", about)]);
 }
 
+/// Every rule of the second framework has a row, with its criteria.
+#[test]
+fn the_rules_at_a_glance_are_in_step() {
+    let page = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+    let listed: BTreeSet<&str> = page.lines().filter(|line| line.starts_with("| [`")).collect();
+    let criteria = framework::Framework::from_id("tsc_2017").unwrap();
+    let mappings: Vec<&Mapping> = criteria.controls.iter().flat_map(|control| control.rules).collect();
+    assert_eq!(listed.len(), mappings.len());
+    for Mapping { rule, criteria, .. } in mappings {
+        let (source, code) = (evidence_rules::source_of(rule), rule.code);
+        let start = format!("| [`{code}`](sources/{source}.md#{code}) | {} | ", criteria.join(", "));
+        assert!(listed.iter().any(|line| line.starts_with(&start)), "{start}");
+    }
+}
+
 #[test]
 fn the_tables_of_calls_are_in_step() {
     for kind in KINDS {

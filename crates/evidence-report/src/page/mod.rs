@@ -5,6 +5,7 @@ mod bar;
 mod checks;
 mod evidence;
 mod hints;
+mod lists;
 mod missing;
 mod observations;
 mod population;
@@ -22,6 +23,7 @@ use evidence_view::{ManifestHead, sanitized, words};
 
 use self::accepted::Accepted;
 use self::checks::{Listed, Sections};
+use self::lists::ListRow;
 use self::missing::{Gathered, Missing};
 use self::observations::Observations;
 use self::population::Population;
@@ -44,6 +46,8 @@ struct Page {
     /// The number of checks.
     total: u64,
     population: Population,
+    /// The lists that auditors draw samples from.
+    lists: Vec<ListRow>,
     missing: Missing,
     /// The waivers, if the bundle has them.
     accepted: Option<Accepted>,
@@ -195,6 +199,7 @@ pub(crate) fn write(documents: &dyn Documents, shared: &mut Shared, out: &mut dy
         choice,
         own_identifiers,
         population,
+        lists: observations.lists.rows(),
         settings,
         missing,
         accepted,

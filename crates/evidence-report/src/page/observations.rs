@@ -12,6 +12,7 @@ use evidence_view::words::{counted, grouped};
 
 use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections};
 use super::evidence::Key;
+use super::lists::Lists;
 use super::missing::Gathered;
 use super::room::{self, Room};
 use super::text;
@@ -42,6 +43,8 @@ pub(super) struct Observations {
     pub(super) listings: Vec<String>,
     /// How many more there are.
     pub(super) more_listings: u64,
+    /// How long the lists are that auditors draw samples from.
+    pub(super) lists: Lists,
 }
 
 /// One observation behind a listed check.
@@ -92,6 +95,7 @@ impl Observations {
         rows(documents, OBSERVATIONS, "observations", |observation: ObservationRecord| {
             observations.all += 1;
             observations.name(&observation, &mut requests);
+            observations.lists.take(&observation);
             missing.take(&observation);
             let artifact = observation.artifact.as_ref().map(|path| Key::Artifact(path.clone()));
             let keys = [Some(Key::Observation(observation.id.clone())), artifact];

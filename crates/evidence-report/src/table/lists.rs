@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use evidence_bundle::document::ArtifactRecord;
 use evidence_bundle::path::MANIFEST;
 use evidence_view::csv::{Row, Table, checksum};
+use evidence_view::{List, PersonRecord};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -15,12 +16,12 @@ use crate::shared::Shared;
 
 /// `derived/changes.csv`
 pub(crate) fn changes(documents: &dyn Documents, shared: &mut Shared, out: &mut dyn Write) -> io::Result<()> {
-    table::<13, Change>(documents, shared, out, "changes")
+    table::<13, Change>(documents, shared, out, (List::Changes, "changes"))
 }
 
 /// `derived/people.csv`
 pub(crate) fn people(documents: &dyn Documents, shared: &mut Shared, out: &mut dyn Write) -> io::Result<()> {
-    table::<8, Person>(documents, shared, out, "people")
+    table::<11, PersonRecord>(documents, shared, out, (List::People, "people"))
 }
 
 /// A row for each entry of the list in the artifacts of this type, which are named alike.
@@ -28,7 +29,7 @@ fn table<const COLUMNS: usize, T: DeserializeOwned>(
     documents: &dyn Documents,
     shared: &mut Shared,
     out: &mut dyn Write,
-    kind: &str,
+    (list, name): (List, &str),
 ) -> io::Result<()>
 where
     for<'a> Entry<'a, T>: Row<COLUMNS>,
@@ -36,7 +37,7 @@ where
     let origin = Origin::of(documents, shared)?;
     let mut artifacts: Vec<ArtifactRecord> = Vec::new();
     rows(documents, MANIFEST, "artifacts", |artifact: ArtifactRecord| {
-        if artifact.artifact_type == kind {
+        if list.kinds().contains(&artifact.artifact_type.as_str()) {
             artifacts.push(artifact);
         }
         Ok(())
@@ -47,7 +48,7 @@ where
     for artifact in &artifacts {
         let mut failed = Ok(());
         documents.open(&artifact.filename, &mut |contents| {
-            let read = evidence_view::each_row(contents, kind, |row: T| {
+            let read = evidence_view::each_row(contents, name, |row: T| {
                 if failed.is_ok() {
                     failed = table.row_with(&Entry(artifact, &row), &origin.cells());
                 }
@@ -128,31 +129,37 @@ impl Row<13> for Entry<'_, Change> {
 }
 
 /// Someone with access.
-#[derive(Deserialize)]
-struct Person {
-    id: u64,
-    login: String,
-    role: String,
-    two_factor: Option<bool>,
-}
+impl Row<11> for Entry<'_, PersonRecord> {
+    const COLUMNS: [&'static str; 11] = [
+        "source",
+        "id",
+        "login",
+        "role",
+        "two_factor",
+        "created",
+        "last_use",
+        "suspended",
+        "evidence_file",
+        "sha256",
+        "collected_at",
+    ];
 
-impl Row<8> for Entry<'_, Person> {
-    const COLUMNS: [&'static str; 8] =
-        ["source", "id", "login", "role", "two_factor", "evidence_file", "sha256", "collected_at"];
-
-    fn cells(&self) -> [Cow<'_, str>; 8] {
+    fn cells(&self) -> [Cow<'_, str>; 11] {
         let Entry(artifact, person) = self;
-        let factor = match person.two_factor {
+        let flag = |flag: Option<bool>| match flag {
             Some(true) => "yes",
             Some(false) => "no",
             None => "",
         };
         [
             artifact.source.as_str().into(),
-            person.id.to_string().into(),
+            person.id().into(),
             person.login.as_str().into(),
             person.role.as_str().into(),
-            factor.into(),
+            flag(person.two_factor).into(),
+            person.created.as_deref().unwrap_or_default().into(),
+            person.last_use.as_deref().unwrap_or_default().into(),
+            flag(person.suspended).into(),
             artifact.filename.as_str().into(),
             checksum(&artifact.checksum).into(),
             artifact.collected_at.as_str().into(),

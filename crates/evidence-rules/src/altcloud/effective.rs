@@ -139,7 +139,8 @@ impl Member {
         self.kind.value().is_some_and(|kind| kind.eq_ignore_ascii_case("group"))
     }
 
-    fn is_user(&self) -> bool {
+    /// Whether it is a user.
+    pub fn is_user(&self) -> bool {
         self.kind.value().is_some_and(|kind| kind.eq_ignore_ascii_case("user"))
     }
 }

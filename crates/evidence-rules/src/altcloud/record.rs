@@ -90,6 +90,9 @@ pub struct User {
     /// When the account was created.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub creation_time: Field<String>,
+    /// The path of the organizational unit. Not a field of the artifact.
+    #[serde(default, skip_serializing)]
+    pub org_unit_path: Field<String>,
     /// Whether the user is a guest. Not a field of the artifact.
     #[serde(default, skip_serializing)]
     pub is_guest_user: Field<bool>,

@@ -27,6 +27,9 @@ pub struct CredentialReport {
 #[serde(default)]
 pub struct CredentialRow {
     pub user: String,
+    /// Only the list of people has it.
+    #[serde(skip_serializing)]
+    pub user_creation_time: Field<String>,
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub password_enabled: Field<String>,
     #[serde(skip_serializing_if = "Field::is_absent")]

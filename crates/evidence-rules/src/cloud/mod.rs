@@ -151,6 +151,9 @@ pub mod artifact {
         rules: &[&super::USER_MFA, &super::ACCESS_KEY_AGE, &super::UNUSED_CREDENTIALS],
     };
 
+    /// `people.json`: a list, made of the same report.
+    pub static PEOPLE: ArtifactKind = ArtifactKind { name: "account_people", rules: CREDENTIAL_REPORT.rules };
+
     /// `disk_encryption_{region}.json`
     pub static DISK_ENCRYPTION: ArtifactKind =
         ArtifactKind { name: "disk_encryption", rules: &[&super::DISK_ENCRYPTION_DEFAULT] };
@@ -186,6 +189,7 @@ pub mod artifact {
         &LOG_GROUPS,
         &ROOT_ACCOUNT,
         &CREDENTIAL_REPORT,
+        &PEOPLE,
         &DISK_ENCRYPTION,
         &OPEN_PORTS,
         &PUBLIC_ACCESS,

@@ -92,7 +92,8 @@ mod tests {
     /// Every form of the three numbers: the whole domain.
     ///
     /// Centrally removed root credentials are no failure (ScoutSuite#1710, prowler#5804), and an account whose summary
-    /// does not report the password does not count as one of them (prowler#7967).
+    /// does not report the password does not count as one of them (prowler#7967). A hardware key beside a virtual one is a
+    /// second factor (prowler#1855).
     #[test]
     fn the_whole_domain() {
         let forms = [Field::Absent, Field::Null, Field::Value(0), Field::Value(1), Field::Value(2)];

@@ -68,6 +68,11 @@ impl People {
         self.people.iter().filter(|person| person.role != Role::OutsideCollaborator)
     }
 
+    /// Whether it has everyone with access.
+    pub fn is_complete(&self) -> bool {
+        self.gap().is_none() && self.outside_collaborators_shown
+    }
+
     /// Why the list of members cannot be called complete, if it cannot.
     pub(super) fn gap(&self) -> Option<Verdict> {
         let listed = evidence_text::saturating_u64(self.members().count());

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use super::facts::Artifact;
 use super::group::{Judged, Row};
 use crate::age::read_judged_at;
-use crate::altcloud::artifact::{ADMINISTRATORS_EFFECTIVE, USER_ACTIVITY};
+use crate::altcloud::artifact::{ADMINISTRATORS_EFFECTIVE, POLICIES, USER_ACTIVITY};
 use crate::altcloud::effective::EffectiveFacts;
 use crate::altcloud::inactive_users::Activity;
+use crate::altcloud::policies::PolicyFacts;
 use crate::altcloud::{
-    ListingJudge, OF_ADMIN_ROLES, OF_EFFECTIVE, OF_USER_ACTIVITY, OF_USER_LIFECYCLE, OF_USERS,
+    ListingJudge, OF_ADMIN_ROLES, OF_EFFECTIVE, OF_LEAVERS, OF_POLICIES, OF_USER_ACTIVITY, OF_USER_LIFECYCLE,
+    OF_USERS,
 };
 use crate::inspection::{Judgement, Shown};
 use crate::rule::{Reason, Settings};
@@ -29,6 +31,10 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
         let judgements = first.judged_by(OF_EFFECTIVE, &EffectiveFacts { record, gap }, settings);
         return Judged { judgements, exempt: None };
     }
+    if let Some(first) = rows.first().filter(|first| *first.kind == POLICIES) {
+        let judgements = policies(rows).map(|facts| first.judged_by(OF_POLICIES, &facts, settings));
+        return Judged { judgements: judgements.unwrap_or_default(), exempt: None };
+    }
     let judgements = rows.iter().flat_map(|row| match &row.artifact {
         Some(Artifact::TwoStep(record)) => {
             let judged = record.listings.iter().flat_map(|listing| {
@@ -42,10 +48,20 @@ pub(super) fn judged(rows: &[Row], settings: &Settings) -> Judged {
             judged.collect()
         }
         Some(Artifact::AdminRoles(record)) => row.judged_by(OF_ADMIN_ROLES, &**record, settings),
+        Some(Artifact::Leavers(record)) => row.judged_by(OF_LEAVERS, &**record, settings),
         Some(Artifact::UserLifecycle(record)) => row.judged_by(OF_USER_LIFECYCLE, &**record, settings),
         _ => Vec::new(),
     });
     Judged { judgements: judgements.collect(), exempt: None }
+}
+
+/// The policies of a customer, and what was not read of them.
+fn policies(rows: &[Row]) -> Option<PolicyFacts> {
+    let record = rows.iter().find_map(|row| match &row.artifact {
+        Some(Artifact::Policies(record)) => Some((**record).clone()),
+        _ => None,
+    });
+    Some(PolicyFacts { record, at: read_judged_at(&rows.first()?.facts)?, gap: rows.iter().find_map(gap) })
 }
 
 /// The users of a customer, and what was not read of them.

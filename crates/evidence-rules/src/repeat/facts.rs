@@ -4,6 +4,8 @@ use std::io::Read;
 
 use crate::altcloud::effective::EffectiveAdministrators;
 use crate::altcloud::inactive_users::UserActivity;
+use crate::altcloud::leavers::Leavers;
+use crate::altcloud::policies::Policies;
 use crate::altcloud::record::{AdminRoles, TwoStepVerification, UserLifecycle};
 use crate::cloud::admin_ports::OpenPorts;
 use crate::cloud::credentials::CredentialReport;
@@ -89,5 +91,7 @@ artifacts! {
     AdminRoles: altcloud::artifact::ADMIN_ROLES => AdminRoles,
     AdministratorsEffective: altcloud::artifact::ADMINISTRATORS_EFFECTIVE => EffectiveAdministrators,
     UserActivity: altcloud::artifact::USER_ACTIVITY => UserActivity,
+    Leavers: altcloud::artifact::LEAVERS => Leavers,
+    Policies: altcloud::artifact::POLICIES => Policies,
     UserLifecycle: altcloud::artifact::USER_LIFECYCLE => UserLifecycle,
 }

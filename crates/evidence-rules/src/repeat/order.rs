@@ -2,7 +2,7 @@
 
 use super::cloud::is_unopened;
 use super::group::Row;
-use crate::altcloud::artifact::{ADMINISTRATORS_EFFECTIVE, USER_ACTIVITY};
+use crate::altcloud::artifact::{ADMINISTRATORS_EFFECTIVE, POLICIES, USER_ACTIVITY};
 use crate::cloud::artifact::{
     ACCOUNT_SUMMARY, AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, PUBLIC_ACCESS, REGIONAL, TRAIL_STATUS,
 };
@@ -42,7 +42,7 @@ pub(super) fn joins(rows: &[Row], next: &Row) -> bool {
     } else if begins(&AUDIT_TRAILS) {
         let opened = matches!(first.shown(), Shown::Artifact | Shown::Excluded(_)) || !is_unopened(next);
         !is_unopened(first) && opened && is_any(&[&AUDIT_TRAILS, &TRAIL_STATUS, &EVENT_SELECTORS])
-    } else if [&USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE].into_iter().any(begins) {
+    } else if [&USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE, &POLICIES].into_iter().any(begins) {
         same && is_any(&[first.kind])
     } else {
         false

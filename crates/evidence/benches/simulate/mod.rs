@@ -166,9 +166,17 @@ impl Simulation {
             let source = config.sources.first().ok_or("no source is configured")?;
             let session = source.connect(&surroundings).await.map_err(|error| format!("{error:?}"))?;
             let sources = connected.get_or_init(|| [Connected::Session(session, Vec::new())]);
-            collection::gather(sources, config.framework, &surroundings.screen, &mut spool, &env, &*reporter)
-                .await
-                .map_err(text)
+            collection::gather(
+                sources,
+                config.framework,
+                None,
+                &surroundings.screen,
+                &mut spool,
+                &env,
+                &*reporter,
+            )
+            .await
+            .map_err(text)
         };
         let until = limit.and_then(|limit| began.checked_add(limit).ok());
         let collection: Option<Collection> = self.driven(run, &connected, &reporter, until)?;

@@ -129,8 +129,9 @@ fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
     let env = Env::new::<&str, &str>([], clock);
     let screen = Screen::new(&[SECRET]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let gathered =
-        runtime.block_on(gather(sources, &FRAMEWORK, &screen, &mut spool, &env, &Quiet::default())).unwrap();
+    let gathered = runtime
+        .block_on(gather(sources, &FRAMEWORK, None, &screen, &mut spool, &env, &Quiet::default()))
+        .unwrap();
     let items = spool.items().iter().map(|item| item.path().to_string()).collect();
     (gathered, items)
 }

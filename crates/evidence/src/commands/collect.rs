@@ -25,6 +25,7 @@ use crate::exit::Exit;
 use crate::finding::group::Findings;
 use crate::interrupt::Interrupt;
 use crate::origin::Origin;
+use crate::people::PeopleMap;
 use crate::previous::{self, Series};
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::retention;
@@ -94,6 +95,9 @@ pub(super) fn collect(
     *notifier = Notifier::of(&config, args.dry_run);
     let waivers = config.waivers.as_ref().map(|path| Waivers::load(path, config.framework, env));
     let waivers = waivers.transpose().map_err(Error::Config)?;
+    let sources: Vec<&str> = config.sources.iter().map(|source| source.kind().name.id()).collect();
+    let map = config.people.as_ref().map(|path| PeopleMap::load(path, &sources));
+    let map = map.transpose().map_err(Error::Config)?;
     let controls = assemble::controls(&config);
     reporter.event(Event::Source { path: &config.path, framework: config.framework, controls: &controls });
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
@@ -165,8 +169,16 @@ pub(super) fn collect(
         let connected = connect(&config, &surroundings).await?;
         collecting.set(true);
         let organization = organization(&config, &connected);
-        let gathered =
-            collection::gather(&connected, config.framework, &screen, &mut spool, env, &**reporter).await;
+        let gathered = collection::gather(
+            &connected,
+            config.framework,
+            map.as_ref(),
+            &screen,
+            &mut spool,
+            env,
+            &**reporter,
+        )
+        .await;
         Ok((gathered.map_err(failed)?, organization, connected))
     }));
     // Dropping the runtime would wait for a pending name resolution, even after Ctrl-C.

@@ -6,6 +6,7 @@ use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
 use super::period::Period;
+use evidence_rules::altcloud::LEAVERS_REMOVED;
 use evidence_rules::framework::{self, Control, Framework, Mapping};
 use evidence_rules::rule::{Rule, Settings};
 
@@ -20,6 +21,8 @@ pub(crate) struct Applied<'a> {
     pub(crate) settings: Settings,
     /// The rules that the configuration takes in or leaves out.
     pub(crate) choice: RuleChoice,
+    /// Whether there is a map of people.
+    pub(crate) has_map: bool,
     /// The period for rules about events.
     pub(crate) period: Period,
 }
@@ -152,8 +155,11 @@ pub(crate) fn wanted(
     let framework = applied.framework?;
     let is_asked = |rule: &&&Rule| controls.iter().any(|control| control.uses(rule));
     let asked: Vec<&'static Rule> = rules.iter().filter(is_asked).copied().collect();
-    let runs =
-        |rule: &&&Rule| framework.mapping_of(rule).is_some_and(|mapping| applied.choice.takes(mapping));
+    let runs = |rule: &&&Rule| {
+        // Without a map there is nothing to compare.
+        (applied.has_map || ***rule != LEAVERS_REMOVED)
+            && framework.mapping_of(rule).is_some_and(|mapping| applied.choice.takes(mapping))
+    };
     let wanted: Vec<&'static Rule> = asked.iter().filter(runs).copied().collect();
     let complaint = if asked.is_empty() && !fields.has(key) {
         let served = served_by(framework.id, rules).join(", ");

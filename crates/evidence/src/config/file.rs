@@ -39,6 +39,11 @@ keys! {
     WAIVERS = optional("waivers", PATH,
         "A YAML file with failures that management accepts for a while: see `docs/waivers.md`. A waiver changes no result. `evidence waivers check` validates the file and shows what would apply.")
         example "waivers.yaml", also &["waiver", "exceptions", "suppressions", "accepted_risks"];
+    PEOPLE = optional_section("people", &PEOPLE_SECTION)
+        also &["persons", "identities"];
+    MAP = required("map", PATH,
+        "A CSV file with a column per source id and a row per person, for `leavers-removed` of `tsc_2017`: see `docs/sources/altcloud.md`.")
+        example "people.csv", also &["file", "csv", "path"];
     PERIOD = optional_section("period", &period::SECTION)
         also &["window", "timeframe"];
     RULES = optional_section("rules", &rules::SECTION)
@@ -55,6 +60,10 @@ keys! {
 /// `cadence`, as a mapping
 static CADENCE_SECTION: Section =
     Section::new("cadence", "How often a bundle is expected, in hours.", &[&HOURS]);
+
+/// `people`
+static PEOPLE_SECTION: Section =
+    Section::new("people", "Who is who at the sources: without it, `leavers-removed` does not run.", &[&MAP]);
 
 /// Every control.
 static ALL_CONTROLS: Vocabulary = controls_of(all);
@@ -92,6 +101,7 @@ static SECTION: Section = Section::new(
         &PREPARED_BY,
         &CADENCE,
         &WAIVERS,
+        &PEOPLE,
         &PERIOD,
         &RULES,
         &SOURCES,
@@ -108,6 +118,7 @@ struct FileSettings {
     prepared_by: Option<String>,
     cadence: Option<Cadence>,
     waivers: Option<PathBuf>,
+    people: Option<PathBuf>,
     settings: Settings,
     choice: RuleChoice,
     sources: Vec<Arc<dyn Source>>,
@@ -130,6 +141,7 @@ pub(crate) fn decode(
         prepared_by,
         cadence,
         waivers,
+        people,
         settings,
         choice,
         sources,
@@ -145,6 +157,7 @@ pub(crate) fn decode(
         framework,
         controls,
         waivers,
+        people,
         settings,
         choice,
         sources,
@@ -162,6 +175,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let prepared_by = decoder.text(fields, &PREPARED_BY).map(|text| text.value);
     let cadence = cadence(decoder, fields);
     let waivers = decoder.path(fields, &WAIVERS);
+    let people = decoder.section(fields, &PEOPLE).map(|fields| decoder.path(&fields, &MAP));
     let settings = match decoder.section(fields, &RULES) {
         Some(fields) => rules::decode(decoder, &fields, framework),
         None => Some((Settings::default(), RuleChoice::default())),
@@ -174,6 +188,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
     let applied = Applied {
         // A period that is wrong is reported; the sources are decoded to find their problems too.
         period: period.unwrap_or_else(|| Period::usual(decoder.now)),
+        has_map: people.is_some(),
         framework,
         controls: controls.as_deref(),
         settings: settings.clone().unwrap_or_default(),
@@ -197,6 +212,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings>
         prepared_by,
         cadence: cadence?,
         waivers,
+        people: people.flatten(),
         settings: settings?,
         choice: choice?,
         sources: sources??,

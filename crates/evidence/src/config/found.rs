@@ -98,6 +98,7 @@ enum Allowed {
 /// What a found configuration may say, by key. Other keys name neither a variable nor an address nor a file.
 static RULES: &[(&str, Allowed)] = &[
     ("waivers", Allowed::InFolder),
+    ("people.map", Allowed::InFolder),
     ("sources.codehost.token_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
     ("sources.codehost.private_key_path", Allowed::InFolder),
     ("sources.codehost.private_key_env", Allowed::Variables(&["CODEHOST_", "GITHUB_", "GH_"])),
@@ -113,6 +114,7 @@ static RULES: &[(&str, Allowed)] = &[
     ("sources.altcloud.api_url", Allowed::Hosts(&google::config::OWN_HOSTS)),
     ("sources.altcloud.iam_url", Allowed::Hosts(&google::config::IAM_HOSTS)),
     ("sources.altcloud.token_uri", Allowed::Hosts(&google::host::service_account::OWN_HOSTS)),
+    ("sources.altcloud.cloud_identity_url", Allowed::Hosts(&google::config::CLOUD_IDENTITY_HOSTS)),
     ("bundle.signing.private_key_path", Allowed::InFolder),
     ("bundle.signing.private_key_env", Allowed::Variables(OWN)),
     ("bundle.signing.passphrase_env", Allowed::Variables(OWN)),

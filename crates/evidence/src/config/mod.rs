@@ -66,6 +66,8 @@ pub struct Config {
     pub bundle: BundleConfig,
     /// `waivers`: the file with the failures that management accepts.
     pub waivers: Option<PathBuf>,
+    /// `people.map`: the file that says who is who at the sources.
+    pub people: Option<PathBuf>,
     /// `upload`: required only with `--upload`.
     pub upload: Option<UploadConfig>,
     /// `notify`: the addresses that learn how a run ended.

@@ -1,6 +1,6 @@
 //! `rules`: which rules run, and what an organization demands beyond a rule's own minimum.
 
-use evidence_rules::altcloud::inactive_users;
+use evidence_rules::altcloud::{inactive_users, session_length, workspace_password};
 use evidence_rules::cloud::{access_key_age, database_backup, password, retention, unused_credentials};
 use evidence_rules::codehost::{branch_protection, owners_count, vulnerabilities_in_time};
 use evidence_rules::framework::Framework;
@@ -49,6 +49,14 @@ settings! {
         "After how many days without a sign-in a user counts as inactive.", "60";
         GRACE = inactive_users::GRACE_DAYS,
         "For how many days after its creation a user may take to sign in.", "14"
+    ];
+    "workspace-password-policy", WORKSPACE_PASSWORD_POLICY: [
+        SHORTEST_PASSWORD = workspace_password::MINIMUM_LENGTH,
+        "The shortest password that a policy of the workspace may allow.", "14"
+    ];
+    "session-length", SESSION_LENGTH: [
+        LONGEST_SESSION = session_length::MAXIMUM_HOURS,
+        "After how many hours a web session must end.", "12"
     ];
     "unused-credentials", UNUSED_CREDENTIALS: [
         LONGEST_UNUSED = unused_credentials::MAXIMUM_DAYS,

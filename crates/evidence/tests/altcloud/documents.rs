@@ -31,6 +31,7 @@ fn every_call_is_in_the_table() {
                 .filter(|pair| !pair.starts_with("fields="))
                 .map(|pair| match pair.split_once('=').unwrap() {
                     ("domain", _) => "domain={domain}".to_string(),
+                    ("filter", _) => "filter={filter}".to_string(),
                     ("eventName", _) => "eventName={event}".to_string(),
                     ("startTime", _) => "startTime={start}".to_string(),
                     ("endTime", _) => "endTime={end}".to_string(),
@@ -43,8 +44,9 @@ fn every_call_is_in_the_table() {
     let page = page();
     let documented: BTreeSet<String> = page
         .lines()
-        .filter_map(|line| line.strip_prefix("| `/admin/")?.split('`').next())
-        .map(|rest| format!("/admin/{rest}"))
+        .filter_map(|line| line.strip_prefix("| `/")?.split('`').next())
+        .filter(|rest| rest.starts_with("admin/") || rest.starts_with("v1/"))
+        .map(|rest| format!("/{rest}"))
         .collect();
     assert_eq!(documented, made);
 }
@@ -52,13 +54,16 @@ fn every_call_is_in_the_table() {
 #[test]
 fn every_event_scope_and_field_is_named() {
     let server = workspace().serve().unwrap();
-    let collected = collect(&server);
+    let mut collected = collect(&server);
     let page = page();
     assert!(page.contains(&SCOPES.join(",")), "the line to paste");
+    assert!(MORE_SCOPES.iter().all(|scope| page.contains(scope)), "the further scopes");
     for event in collected.artifacts["user_lifecycle.json"]["eventNames"].as_array().unwrap() {
         let name = event["name"].as_str().unwrap();
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
+    let all = Setup { framework: "tsc_2017", controls: "\"*\"", ..Setup::default() };
+    collected.artifacts.extend(collect_with(&server, &all).artifacts);
     fn names(value: &Value, found: &mut BTreeSet<String>) {
         match value {
             Value::Object(fields) => fields.iter().for_each(|(name, value)| {

@@ -19,6 +19,7 @@ mod documents;
 mod groups;
 mod inactive;
 mod keyless;
+mod policies;
 mod workspaces;
 
 use std::collections::BTreeMap;
@@ -66,6 +67,7 @@ fn workspace() -> Workspace {
             Person::new("gone@acme.example", "Gil", "Gone").suspended(true).enforced(false).enrolled(false),
         )
         .person(Person::new("lab@acme-labs.example", "Lou", "Labs"))
+        .good_policies()
         .activity(Activity::new(3, ADMIN, "SUSPEND_USER", "gone@acme.example"))
         .activity(Activity::new(90, "root@acme.example", "CREATE_USER", "mia@acme.example"))
         .activity(Activity::new(100, ADMIN, "CREATE_USER", "help@acme.example").and(
@@ -171,7 +173,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     };
     let text = format!(
         "framework: {framework}\ncontrols: {controls}\nsources:\n  altcloud:\n    {mode}\n    \
-         admin_email: {admin}\n    api_url: {url}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n"
+         admin_email: {admin}\n    api_url: {url}\n    cloud_identity_url: {url}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n"
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
     let ear = Arc::new(Ear::default());

@@ -109,6 +109,7 @@ fn judged(bundle: &Bundle) -> std::collections::BTreeSet<String> {
 #[test]
 fn every_control_of_the_criteria() {
     let company = criteria("\"*\"", "");
+    super::leavers::with_map(&company, "altcloud,codehost\nmax.member@acme.example,olivia-owner\n");
     let run = company.lab.collect(&[]).exits(0);
     let bundle = run.bundle();
     let manifest = bundle.manifest();
@@ -228,7 +229,8 @@ fn what_a_configuration_may_not_choose() {
         (
             "tsc_2017",
             "rules:\n  exclude: [two-step-verification, administrators, user-lifecycle-log, inactive-users, guests, \
-             administrators-by-group]\n",
+             administrators-by-group, two-step-policy, two-step-strength, workspace-password-policy, session-length, \
+             recovery-off]\n",
             "leaves out every rule of this source",
         ),
     ] {

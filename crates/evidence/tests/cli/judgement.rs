@@ -31,6 +31,7 @@ impl Forged {
         );
         company.lab.set_env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
         super::frameworks::configure(&company, "\"*\"", "");
+        super::leavers::with_map(&company, "altcloud,codehost\nmax.member@acme.example,olivia-owner\n");
         let bundle: Bundle = company.lab.collect(&["-q"]).bundle();
         // The files for people only take time here.
         let of_documents = |path: &str| {
@@ -677,6 +678,66 @@ fn other_facts_have_other_verdicts() {
             "0 active super administrators",
         ),
         (
+            "two-step-policy",
+            "acme.example",
+            "sources/altcloud/policies.json",
+            |record| record["policies"][0]["setting"]["value"] = json!({}),
+            "fail",
+            "two_step_not_enforced",
+            "two-step verification is not enforced for 22 of 22 active users: /: off (22 users)",
+        ),
+        (
+            "two-step-strength",
+            "acme.example",
+            "sources/altcloud/policies.json",
+            |record| {
+                record["policies"][1]["setting"]["value"] = json!({"allowedSignInFactorSet": "ALL"});
+                record["policies"][1]["policyQuery"]["group"] = json!("groups/g");
+                record["groups"] = json!([{"groupId": "g", "membersRead": "complete", "onlyUsers": true}]);
+                record["users"][0]["groupIds"] = json!(["g"]);
+            },
+            "fail",
+            "two_step_any_factor",
+            "any second step is allowed for 22 of 22 active users: group g: any (4 users), the provider's default: any, because \
+             nothing is set (18 users)",
+        ),
+        (
+            "workspace-password-policy",
+            "acme.example",
+            "sources/altcloud/policies.json",
+            |record| record["policies"][2]["setting"]["value"]["allowReuse"] = json!(true),
+            "fail",
+            "password_policy_weak",
+            "the password policy is weak for 22 of 22 active users: /: 14 characters, strong, reuse allowed (22 users)",
+        ),
+        (
+            "session-length",
+            "acme.example",
+            "sources/altcloud/policies.json",
+            |record| record["policies"][3]["setting"]["value"]["webSessionDuration"] = json!(null),
+            "not_verifiable",
+            "web_session_duration_not_visible",
+            "it is not known what applies for 22 of 22 active users: /: not reported (22 users)",
+        ),
+        (
+            "recovery-off",
+            "acme.example",
+            "sources/altcloud/policies.json",
+            |record| record["policies"][4]["setting"]["value"]["enableAccountRecovery"] = json!(true),
+            "fail",
+            "recovery_allowed",
+            "account recovery is on for 3 of 3 super administrators: /: on (3 users)",
+        ),
+        (
+            "leavers-removed",
+            "acme.example",
+            "sources/altcloud/leavers.json",
+            |record| record["people"][0]["directory"]["state"] = json!("suspended"),
+            "fail",
+            "leaver_active",
+            "1 of 1 mapped people left and can still sign in: max.member@acme.example (codehost olivia-owner)",
+        ),
+        (
             "inactive-users",
             "acme.example",
             "sources/altcloud/user_activity.json",
@@ -747,6 +808,14 @@ fn no_forged_setting_is_verified() {
         ("unused-credentials", "maximum_days", 1, "within 90 days", "within one day"),
         ("database-backup", "minimum_days", 35, "for at least 7 days", "for at least 35 days"),
         ("inactive-users", "maximum_days", 1, "signed in within 90 days", "signed in within one day"),
+        (
+            "workspace-password-policy",
+            "minimum_length",
+            20,
+            "at least 12 characters",
+            "at least 20 characters",
+        ),
+        ("session-length", "maximum_hours", 8, "at most 24 hours", "at most 8 hours"),
         ("inactive-users", "grace_days", 366, "created within 30 days", "created within 366 days"),
     ];
     let names =

@@ -48,6 +48,7 @@ mod judgement;
 mod keep;
 mod keys;
 mod least_requests;
+mod leavers;
 mod made;
 mod mistakes;
 mod named;

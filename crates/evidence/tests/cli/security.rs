@@ -142,7 +142,8 @@ fn who_is_no_administrator() {
     assert!(checks(&bundle).contains(&line.to_string()), "{:?}", checks(&bundle));
 }
 
-/// 204 and the host's own sentence are answers; "Not Found" is none (SigComply takes every error for "disabled").
+/// 204 and the host's own sentence are answers (laravel/moat#33 reads the sentence as a missing permission, and calls that
+/// hardened); "Not Found" is none (SigComply takes every error for "disabled").
 #[test]
 fn vulnerability_alerts() {
     let host = acme()

@@ -43,11 +43,12 @@ impl Company {
     pub(crate) fn text(&self, codehost: &str, cloud: &str) -> String {
         format!(
             "framework: soc2_type1\ncontrols: [CC6.1, CC6.6, CC7.2]\nsources:\n  altcloud:\n    mode: \
-             service_account\n    admin_email: {}\n    api_url: {}\n  codehost:\n    mode: token\n    org: acme\n    \
+             service_account\n    admin_email: {}\n    api_url: {}\n    cloud_identity_url: {}\n  codehost:\n    mode: token\n    org: acme\n    \
              repos: \"*\"\n    api_url: {}\n    requests_per_minute: 0\n{codehost}  cloud:\n    mode: env\n    \
              regions: [eu-west-1, us-east-1]\n    endpoint_url: {}\n{cloud}bundle:\n  signing:\n    \
              private_key_path: key.pem\n",
             sandbox::DEMO_WORKSPACE_ADMIN,
+            self.workspace.url(),
             self.workspace.url(),
             self.lab.server.url(),
             self.cloud.url()

@@ -51,7 +51,7 @@ fn the_verifier_page_is_written() {
     let lab = lab();
     lab.run(&["verifier", "-o", "verify.html"]).exits(0);
     let page = fs::read_to_string(lab.path("verify.html")).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.len() < 1_150_000, "{} bytes", page.len());
+    assert!(page.starts_with("<!doctype html>") && page.len() < 1_200_000, "{} bytes", page.len());
     assert_eq!(lab.run(&["verifier"]).exits(0).stdout, page);
     lab.run(&["verifier", "-o", "absent/verify.html"]).exits(1);
 }

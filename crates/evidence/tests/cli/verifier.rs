@@ -15,7 +15,7 @@ fn the_page_is_written_or_printed() {
     }
     assert_eq!(run.exits(0).all(), "");
     let written = fs::read_to_string(lab.path("verify.html")).unwrap();
-    assert!(written.starts_with("<!doctype html>") && written.len() < 1_150_000, "{} bytes", written.len());
+    assert!(written.starts_with("<!doctype html>") && written.len() < 1_200_000, "{} bytes", written.len());
     let printed = lab.run(&["verifier"]).exits(0);
     assert!((printed.stdout == written) && printed.stderr.is_empty());
     lab.run(&["verifier", "-o", "none/verify.html"]).exits(1).says("cannot write none/verify.html");

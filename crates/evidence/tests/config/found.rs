@@ -29,6 +29,7 @@ sources:
     credentials_env: ALTCLOUD_APPLICATION_CREDENTIALS
     admin_email: auditor@acme.example
     api_url: https://admin.googleapis.com
+    cloud_identity_url: https://cloudidentity.googleapis.com
 bundle:
   signing:
     private_key_env: EVIDENCE_SIGNING_KEY
@@ -81,6 +82,7 @@ fn every_kind_of_address() {
         ("sources.codehost.api_url", "https://api.github.com"),
         ("sources.cloud.endpoint_url", "https://sts.eu-central-1.amazonaws.com"),
         ("sources.altcloud.api_url", "https://admin.googleapis.com"),
+        ("sources.altcloud.cloud_identity_url", "https://cloudidentity.googleapis.com"),
         ("upload.api_url", "http://127.0.0.1:8321"),
         ("upload.platform_url", "http://localhost:8321"),
     ];

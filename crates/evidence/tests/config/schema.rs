@@ -266,9 +266,10 @@ fn leaving_a_key_out_is_the_same_as_its_default() {
                 bundle,
                 upload,
                 notify,
+                people,
             } = config;
             format!(
-                "{prepared_by:?} {cadence:?} {waivers:?} {framework:?} {controls:?} {choice:?} {settings:?} {sources:?} {bundle:?} {upload:?} {notify:?}"
+                "{prepared_by:?} {cadence:?} {waivers:?} {people:?} {framework:?} {controls:?} {choice:?} {settings:?} {sources:?} {bundle:?} {upload:?} {notify:?}"
             )
         };
         assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");

@@ -233,6 +233,7 @@ pub(crate) fn run_on(
         let gathered = collection::gather(
             std::slice::from_ref(&session),
             config.framework,
+            None,
             &SCREEN,
             &mut spool,
             &env,

@@ -120,7 +120,8 @@ fn collect_workspace(server: &sandbox::Server<Workspace>, timeout: &str) -> Resu
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     let url = server.url();
     let source = format!(
-        "  altcloud:\n    mode: service_account\n    admin_email: {ADMIN}\n    api_url: {url}\n    timeout_seconds: {timeout}\n"
+        "  altcloud:\n    mode: service_account\n    admin_email: {ADMIN}\n    api_url: {url}\n    cloud_identity_url: {url}\n    \
+         timeout_seconds: {timeout}\n"
     );
     let variables = [("ALTCLOUD_APPLICATION_CREDENTIALS", path.to_str().unwrap())];
     run("[CC6.1, CC6.6]", &source, &variables, Clock::manual(Timestamp::now()))

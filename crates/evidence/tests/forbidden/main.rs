@@ -26,6 +26,7 @@ mod fields;
 mod forms;
 mod kinds;
 mod list;
+mod markers;
 mod ordinary;
 mod own;
 mod planted;

@@ -27,6 +27,7 @@ fn directory() -> Workspace {
         .federated(SUBJECT)
         .person(person("Olivia", "Owner").super_admin(true).unit("/IT"))
         .person(person("Max", "Member").unit("/Sales"))
+        .good_policies()
 }
 
 /// A person of the primary domain.

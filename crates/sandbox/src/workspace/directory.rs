@@ -171,7 +171,7 @@ impl Workspace {
         customer == "my_customer" || customer == self.customer
     }
 
-    fn check_customer(&self, customer: &str) -> Result<(), Refusal> {
+    pub(super) fn check_customer(&self, customer: &str) -> Result<(), Refusal> {
         // Whether another customer's id gets this answer or a 403 is not known for certain.
         if self.is_customer(customer) { Ok(()) } else { Err(Refusal::bad_request()) }
     }

@@ -4,7 +4,7 @@ use super::directory::{self, Query};
 use super::keyless::{self, Said};
 use super::refusal::Refusal;
 use super::token::{self, Grant, Tokens, covers};
-use super::{Limit, Workspace, reports};
+use super::{Limit, Workspace, policies, reports};
 use crate::clock::{Clock, http_date};
 use crate::fault::wildcard;
 use crate::server::{Answer, Backend, Call, Held, Identity, Settings, State};
@@ -37,6 +37,8 @@ enum Route {
     Roles(String),
     Assignments(String),
     Members(String),
+    Units(String),
+    Policies,
     Activities(String, String),
     Nothing,
 }
@@ -61,6 +63,8 @@ impl Route {
             ["admin", "directory", "v1", "customer", customer, "roleassignments"] => {
                 Self::Assignments(decoded(customer))
             }
+            ["admin", "directory", "v1", "customer", customer, "orgunits"] => Self::Units(decoded(customer)),
+            ["v1", "policies"] => Self::Policies,
             ["admin", "directory", "v1", "groups", group, "members"] => Self::Members(decoded(group)),
             ["admin", "reports", "v1", "activity", "users", user, "applications", application] => {
                 Self::Activities(decoded(user), decoded(application))
@@ -77,6 +81,8 @@ impl Route {
             Self::Roles(_) | Self::Assignments(_) => (1, "SUPER_ADMIN"),
             Self::Activities(..) => (2, "REPORTS_ACCESS"),
             Self::Members(_) => (3, "GROUPS_RETRIEVE"),
+            Self::Units(_) => (4, "ORGANIZATION_UNITS_RETRIEVE"),
+            Self::Policies => (5, "SUPER_ADMIN"),
             Self::Token
             | Self::Metadata
             | Self::IdentityToken
@@ -138,7 +144,10 @@ impl Live {
         }
         let denied = workspace.denials.iter().any(|path| wildcard(path, &call.path));
         if denied || !may(workspace, &grant, privilege) {
-            return Err(Refusal::not_authorized());
+            return Err(match route {
+                Route::Policies => Refusal::caller(),
+                _ => Refusal::not_authorized(),
+            });
         }
         let query: Query = crate::form::decode(&call.query);
         match &route {
@@ -146,6 +155,8 @@ impl Live {
             Route::Roles(customer) => directory::roles(workspace, customer, &query),
             Route::Assignments(customer) => directory::role_assignments(workspace, customer, &query),
             Route::Members(group) => directory::members(workspace, group, &query),
+            Route::Units(customer) => policies::units(workspace, customer, &query),
+            Route::Policies => policies::policies(workspace, &query),
             Route::Activities(user, application) => {
                 reports::activities(workspace, self.start, call.now, (user, application), &query)
             }

@@ -84,6 +84,22 @@ impl Refusal {
         Self::new(403, "Not Authorized to access this resource/api", "global", "forbidden", None)
     }
 
+    /// A refusal of the interface for policies. The exact texts are not known for certain.
+    pub(super) fn caller() -> Self {
+        let error = json!({
+            "code": 403,
+            "message": "The caller does not have permission",
+            "status": "PERMISSION_DENIED",
+        });
+        Self { status: 403, body: json!({ "error": error }) }
+    }
+
+    /// A parameter that the interface for policies does not understand.
+    pub(super) fn argument(message: &str) -> Self {
+        let error = json!({ "code": 400, "message": message, "status": "INVALID_ARGUMENT" });
+        Self { status: 400, body: json!({ "error": error }) }
+    }
+
     pub(super) fn api_disabled() -> Self {
         let message = "Admin SDK API has not been used in project 482910573661 before or it is disabled. Enable it by \
             visiting https://console.developers.google.com/apis/api/admin.googleapis.com/overview?project=482910573661 \

@@ -14,7 +14,11 @@ pub const SCOPES: [&str; 3] = [
 ];
 
 /// The further scopes that rules of the second framework need.
-pub const MORE_SCOPES: [&str; 1] = ["https://www.googleapis.com/auth/admin.directory.group.member.readonly"];
+pub const MORE_SCOPES: [&str; 3] = [
+    "https://www.googleapis.com/auth/admin.directory.group.member.readonly",
+    "https://www.googleapis.com/auth/admin.directory.orgunit.readonly",
+    "https://www.googleapis.com/auth/cloud-identity.policies.readonly",
+];
 
 const FIXTURE: &str = include_str!("../../fixtures/service_account_key.pem");
 

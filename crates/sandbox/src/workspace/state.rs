@@ -2,6 +2,7 @@
 
 use super::activity::Activity;
 use super::person::Person;
+use super::policy::Policy;
 use super::refusal::Limit;
 use super::role::{AdminRole, Assignment};
 use super::service_account::ServiceAccount;
@@ -20,6 +21,8 @@ pub struct Workspace {
     /// The groups by their ids, and their members: addresses of people, or ids of groups.
     pub(crate) groups: std::collections::BTreeMap<String, Vec<String>>,
     pub(crate) activities: Vec<Activity>,
+    pub(crate) policies: Vec<Policy>,
+    pub(crate) units: Vec<String>,
     pub(crate) service_accounts: Vec<ServiceAccount>,
     /// The service account attached to the machine, and the scopes of its tokens.
     pub(crate) attached: Option<(String, Vec<String>)>,
@@ -49,6 +52,8 @@ impl Workspace {
             assignments: Vec::new(),
             groups: std::collections::BTreeMap::new(),
             activities: Vec::new(),
+            policies: Vec::new(),
+            units: Vec::new(),
             service_accounts: Vec::new(),
             attached: None,
             federated: Vec::new(),

@@ -137,7 +137,7 @@ impl Row<16> for Line<'_, ListEntry> {
                 "".into(),
                 "".into(),
                 person.login.as_str().into(),
-                person.role.into(),
+                person.role.as_str().into(),
                 "".into(),
                 "".into(),
                 "".into(),

@@ -84,10 +84,13 @@ enum Entry<'a> {
     },
     Person {
         source: &'a str,
-        id: u64,
+        id: &'a str,
         login: &'a str,
         role: &'a str,
         two_factor: Option<bool>,
+        created: Option<&'a str>,
+        last_use: Option<&'a str>,
+        suspended: Option<bool>,
     },
 }
 
@@ -106,10 +109,13 @@ fn entry(entry: &ListEntry) -> Entry<'_> {
         },
         ListEntry::Person(person) => Entry::Person {
             source: &person.source,
-            id: person.id,
+            id: &person.id,
             login: &person.login,
-            role: person.role,
+            role: &person.role,
             two_factor: person.two_factor,
+            created: person.created.as_deref(),
+            last_use: person.last_use.as_deref(),
+            suspended: person.suspended,
         },
     }
 }

@@ -126,7 +126,8 @@ fn listed(entry: &ListEntry) -> Safe {
                 None => "second factor not visible",
             };
             let (login, role) = (Safe::of(&person.login), Safe::of(&person.role.replace('_', " ")));
-            safe!("{BOLD}{login}{BOLD:#}  {role}  {factor}"; BOLD, login, role, factor)
+            let state = if person.suspended == Some(true) { "  suspended" } else { "" };
+            safe!("{BOLD}{login}{BOLD:#}  {role}  {factor}{state}"; BOLD, login, role, factor, state)
         }
     }
 }

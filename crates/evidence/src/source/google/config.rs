@@ -39,6 +39,13 @@ pub(crate) static IAM_HOSTS: OwnHosts = OwnHosts {
 /// The mode without a key file.
 const SIGN_JWT: &str = "sign_jwt";
 
+/// The provider's own address for policies.
+pub(crate) static CLOUD_IDENTITY_HOSTS: OwnHosts = OwnHosts {
+    shown: "`https://cloudidentity.googleapis.com`",
+    is_own: |host| host == "cloudidentity.googleapis.com",
+    mistaken: |_| None,
+};
+
 /// The controls this source can serve.
 static SERVED: Vocabulary = controls_of(|context| served_by(context, rules::RULES.rules));
 
@@ -65,6 +72,8 @@ pub struct AltCloudConfig {
     pub timeout: Duration,
     /// `api_url`: base of the API, https (or loopback), no trailing slash.
     pub api_url: Url,
+    /// `cloud_identity_url`: base of the API for policies, likewise.
+    pub cloud_identity_url: Url,
 }
 
 /// A service account without a key file, for which the provider signs.
@@ -88,6 +97,16 @@ impl AltCloudConfig {
             return &self.customer_id;
         }
         self.admin_email.rsplit_once('@').map_or(MY_CUSTOMER, |(_, domain)| domain)
+    }
+
+    /// Whether a request may go without TLS, on loopback.
+    pub(super) fn is_plain(&self) -> bool {
+        [&self.api_url, &self.cloud_identity_url].iter().any(|url| url.scheme() == "http")
+    }
+
+    /// Whether a rule needs the policies.
+    pub(super) fn reads_policies(&self) -> bool {
+        self.collects(&rules::artifact::POLICIES)
     }
 }
 
@@ -136,6 +155,10 @@ keys! {
         "The base URL of the API.")
         rule "https, or http on loopback; no user, query or fragment",
         example "https://admin.googleapis.com", also &["url", "base_url", "endpoint", "endpoint_url"];
+    CLOUD_IDENTITY_URL = default("cloud_identity_url", DefaultValue::Text("https://cloudidentity.googleapis.com"), URL,
+        "The base URL of the API for policies, which only some rules of `tsc_2017` need.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://cloudidentity.googleapis.com", also &["policy_url", "policies_url"];
 }
 
 static CONTROLS: Key = shared::controls("those of the top-level `controls` that this source serves", &SERVED);
@@ -157,6 +180,7 @@ static SECTION: Section = Section::new(
         &API_URL,
         &IAM_URL,
         &TOKEN_URI,
+        &CLOUD_IDENTITY_URL,
     ],
 );
 
@@ -191,6 +215,8 @@ pub(super) fn decode(
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::RULES.rules, applied);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
+    let cloud_identity_url =
+        decoder.text(fields, &CLOUD_IDENTITY_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
     if both || no_json {
         return None;
@@ -206,6 +232,7 @@ pub(super) fn decode(
         rule_settings: applied.settings.clone(),
         timeout: timeout?,
         api_url: api_url?,
+        cloud_identity_url: cloud_identity_url?,
     }))
 }
 

@@ -87,7 +87,10 @@ fn access(
     let settings = sign_in::settings(config, CONCURRENCY, REQUESTS_PER_MINUTE, run);
     let client = |dialect, url| sign_in::client(config, run, dialect, url, settings.clone());
     let exchange = client(Arc::new(TokenExchange), &account.token_uri)?;
-    let api = client(Arc::new(DirectoryApi), &config.api_url)?;
+    // One client for both addresses of the API: without TLS if one of them has none.
+    let address = if config.is_plain() { &config.cloud_identity_url } else { &config.api_url };
+    let address = if config.api_url.scheme() == "http" { &config.api_url } else { address };
+    let api = client(Arc::new(DirectoryApi), address)?;
     let signing = sign_in::signing(config, signer, &account.email, &settings, run)?;
     let (clock, screen) = (run.env.clock.clone(), Arc::clone(&run.screen));
     Ok(Access::new(account, signing, config.admin_email.clone(), exchange, api, clock, screen))

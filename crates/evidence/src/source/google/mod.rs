@@ -75,6 +75,9 @@ impl Source for AltCloudConfig {
         if let Some(keyless) = &self.keyless {
             settings.push(("service_account", keyless.service_account.as_str().into()));
         }
+        if self.reads_policies() {
+            settings.push(("cloud_identity_url", self.cloud_identity_url.as_str().into()));
+        }
         settings
     }
 
@@ -126,6 +129,7 @@ impl Source for AltCloudConfig {
             }
         }
         origins.push(origin(self.api_url.clone(), None));
+        origins.extend(self.reads_policies().then(|| origin(self.cloud_identity_url.clone(), None)));
         origins
     }
 

@@ -146,7 +146,7 @@ fn outcome_of(problem: &ListingError) -> Seen {
 pub(super) fn refusal_text(refused: &Refused) -> String {
     let text = refused.text();
     if says_disabled(refused) {
-        return format!("the Admin SDK API is not enabled in the service account's project ({text})");
+        return format!("an API is not enabled in the service account's project ({text})");
     }
     if refused.class == Class::Unauthorized {
         return format!("the credentials are no longer accepted, not even with a fresh token ({text})");

@@ -2,7 +2,7 @@
 
 use crate::source::place::Place;
 use evidence_rules::altcloud::artifact::{
-    ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE,
+    ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE, LEAVERS, POLICIES, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE,
 };
 
 /// The page of a setting: the same for every customer, because the console shows that of the signed-in administrator.
@@ -13,6 +13,8 @@ pub(super) fn page(place: &Place<'_>) -> Option<String> {
         (&ADMINISTRATORS_EFFECTIVE, "roles"),
         (&USER_LIFECYCLE, "sc/investigation"),
         (&USER_ACTIVITY, "users"),
+        (&POLICIES, "security"),
+        (&LEAVERS, "users"),
     ];
     let (_, page) = pages.into_iter().find(|(kind, _)| kind.serves(place.rule))?;
     Some(format!("https://admin.google.com/ac/{page}"))

@@ -6,6 +6,7 @@ use super::observe::plan_gaps;
 use super::session::AltCloudSession;
 use super::users;
 use crate::source::{Plan, estimate};
+use evidence_rules::altcloud::artifact::USER_ACTIVITY;
 use evidence_text::saturating_u64;
 
 /// The plan of a collection. Only a page names the next one, so counting requires reading everything but the log.
@@ -17,6 +18,9 @@ pub(super) async fn plan(AltCloudSession { host, users, answers, .. }: &AltCloud
     let (mut longer, mut further) = (0_u64, 0_u64);
     for ((topic, _), part) in answers.iter().zip(parts) {
         plan.artifacts.push((topic.name, 1));
+        if *topic.kind == USER_ACTIVITY {
+            plan.artifacts.push(("people", 1));
+        }
         plan.failed.extend(part.gaps.failed);
         plan.unreadable.extend(part.gaps.unreadable);
         longer = longer.saturating_add(part.longer);

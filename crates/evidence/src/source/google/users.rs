@@ -11,17 +11,18 @@ use super::host::scopes::OAuthScope;
 use super::names::USER;
 use super::observe::{Gap, distinct, gap};
 use crate::json::{Object, object};
-use crate::source::{CollectionItem, Member, PopulationScope};
+use crate::source::{CollectionItem, Member, PopulationScope, Source as _};
 use evidence_bundle::document::Scope;
 use evidence_http::{Asked, Call, ParseError, Subject};
 use evidence_rules::altcloud::GUESTS;
+use evidence_rules::altcloud::artifact::POLICIES;
 use evidence_rules::altcloud::record::{User, UserListing};
 use evidence_text::{counted, saturating_u64};
 
 /// The customer's users.
 pub(crate) static USERS: Paged<User> = paged(
     "/admin/directory/v1/users?customer={customer}&maxResults=500&orderBy=email&projection=basic",
-    "`two-step-verification`, `administrators`, `administrators-by-group`, `inactive-users` and `guests`, without `domains`; its first page is part of the connection test",
+    "`two-step-verification`, `administrators`, `administrators-by-group`, `inactive-users`, `guests` and the rules over policies, without `domains`; its first page is part of the connection test",
     "once per 500 users",
 );
 
@@ -110,11 +111,15 @@ fn question(host: &Host, whose: &Whose) -> ListingRequest<User> {
         Whose::Customer { id, .. } => (&USERS, ("customer", id.as_str())),
         Whose::Domain(domain) => (&USERS_OF_DOMAIN, ("domain", domain.as_str())),
     };
+    // Fields that only some rules need.
+    let mut last = "creationTime".to_string();
     if host.config.rules.iter().any(|rule| **rule == GUESTS) {
-        let fields = paged.fields.replace("creationTime", "creationTime,isGuestUser");
-        return host.question_for(paged, &[parameter], &fields);
+        last.push_str(",isGuestUser");
     }
-    host.question(paged, &[parameter])
+    if host.config.collects(&POLICIES) {
+        last.push_str(",orgUnitPath");
+    }
+    host.question_for(paged, &[parameter], &paged.fields.replace("creationTime", &last))
 }
 
 /// The first page of the users of the customer or of each domain.

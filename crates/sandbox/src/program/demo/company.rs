@@ -98,12 +98,14 @@ sources:
     admin_email: {DEMO_WORKSPACE_ADMIN}
     domains: [acme.example, acme-labs.example]
     api_url: {}
+    cloud_identity_url: {}
 bundle:
   signing:
     private_key_env: EVIDENCE_SIGNING_KEY
 ",
             self.codehost.url(),
             self.cloud.url(),
+            self.workspace.url(),
             self.workspace.url()
         )
     }

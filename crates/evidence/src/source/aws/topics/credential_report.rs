@@ -23,10 +23,12 @@ use crate::source::aws::topic::{AccountPlan, Answers, Reading, Topic};
 use crate::source::{CollectionItem, Source as _};
 use evidence_bundle::document::Warning;
 use evidence_http::{Call, Meta, ParseError, recorded};
+use evidence_rules::accounts::of_report;
 use evidence_rules::cloud::OF_CREDENTIALS;
-use evidence_rules::cloud::artifact::CREDENTIAL_REPORT;
+use evidence_rules::cloud::artifact::{CREDENTIAL_REPORT, PEOPLE};
 use evidence_rules::cloud::credentials::{CredentialReport, Credentials};
 use evidence_rules::cloud::trail::delivery::judged_at;
+use evidence_rules::listed::of_accounts;
 use evidence_rules::rule::Settings;
 
 /// The credential report.
@@ -127,12 +129,20 @@ impl Answers for ReportAnswers {
         plan.requests += 2;
         plan.more_requests += 2;
         plan.artifacts.push((TOPIC.name, u64::from(self.0.0.is_ok())));
+        plan.artifacts.push(("people", u64::from(self.0.0.is_ok())));
         plan.failed.extend(failure(&self.0.0));
         std::future::ready(()).boxed()
     }
 
     fn read<'a>(&'a self, account: &'a Account) -> BoxFuture<'a, Reading<'a>> {
         let (read, requests) = &self.0;
+        let people = read.as_ref().ok().map(|(report, meta)| {
+            let people = of_report(&account.number, report);
+            let seen = account.artifact("people.json", &people, meta);
+            let (requests, facts) = (requests.clone(), of_accounts(&people));
+            let list = Observation { requests, facts, ..observation(&PEOPLE, &account.number, seen) };
+            CollectionItem::Inspected(list.into())
+        });
         let began = account.hosts.began();
         let inspection = match read {
             Ok((report, meta)) => {
@@ -145,7 +155,8 @@ impl Answers for ReportAnswers {
         if let Some(observed) = inspection.observations.first_mut() {
             observed.requests.clone_from(requests);
         }
-        std::future::ready(Reading::of(vec![CollectionItem::Inspected(inspection)])).boxed()
+        let items = [CollectionItem::Inspected(inspection)].into_iter().chain(people).collect();
+        std::future::ready(Reading::of(items)).boxed()
     }
 }
 

@@ -23,6 +23,8 @@ use evidence_rules::codehost::OF_PEOPLE;
 use evidence_rules::codehost::artifact::PEOPLE;
 use evidence_rules::codehost::people::{People, Person, Role};
 use evidence_rules::field::Field;
+use evidence_rules::inspection::Facts;
+use evidence_rules::listed::of_people;
 
 /// The people.
 pub(crate) static TOPIC: Topic = Topic {
@@ -108,8 +110,9 @@ async fn observe(host: &Host) -> Inspection {
         Ok((people, meta)) => (Seen::artifact(NAME, "people.json", &people, None, &meta), people),
         Err(seen) => (seen, People::default()),
     };
+    let facts = if seen.path().is_some() { of_people(&people) } else { Facts::new() };
     let observation =
-        Observation { requests, ..Observation::new(NAME, &PEOPLE, host.config.org.as_str(), seen) };
+        Observation { requests, facts, ..Observation::new(NAME, &PEOPLE, host.config.org.as_str(), seen) };
     let subject = std::sync::Arc::clone(&observation.subject);
     Inspection::from(observation).judged_by(OF_PEOPLE, &subject, &people, &host.config.rule_settings)
 }

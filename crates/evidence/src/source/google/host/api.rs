@@ -65,7 +65,11 @@ impl Host {
         fields: &str,
     ) -> ListingRequest<T> {
         // The request is recorded without the list of fields.
-        let mut request = paged.call.get(&self.config.api_url, parameters);
+        let base = match paged.scope {
+            OAuthScope::Policies => &self.config.cloud_identity_url,
+            _ => &self.config.api_url,
+        };
+        let mut request = paged.call.get(base, parameters);
         extend(&mut request, "fields", fields);
         ListingRequest { paged, request }
     }

@@ -3,7 +3,7 @@
 //! Every scope ends in `readonly`.
 
 use evidence_rules::altcloud::artifact::{
-    ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE,
+    ADMIN_ROLES, ADMINISTRATORS_EFFECTIVE, POLICIES, TWO_STEP, USER_ACTIVITY, USER_LIFECYCLE,
 };
 use evidence_rules::rule::Rule;
 
@@ -18,12 +18,22 @@ pub(crate) enum OAuthScope {
     Reports,
     /// The members of groups.
     Members,
+    /// The organizational units.
+    Units,
+    /// The policies.
+    Policies,
 }
 
 impl OAuthScope {
     /// Every scope, in the order of messages and documents.
-    pub(crate) const ALL: &'static [OAuthScope] =
-        &[OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports, OAuthScope::Members];
+    pub(crate) const ALL: &'static [OAuthScope] = &[
+        OAuthScope::Users,
+        OAuthScope::Roles,
+        OAuthScope::Reports,
+        OAuthScope::Members,
+        OAuthScope::Units,
+        OAuthScope::Policies,
+    ];
 
     /// The scope's URL, for requests and for the admin console.
     pub(crate) fn url(self) -> &'static str {
@@ -32,6 +42,8 @@ impl OAuthScope {
             OAuthScope::Roles => "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
             OAuthScope::Reports => "https://www.googleapis.com/auth/admin.reports.audit.readonly",
             OAuthScope::Members => "https://www.googleapis.com/auth/admin.directory.group.member.readonly",
+            OAuthScope::Units => "https://www.googleapis.com/auth/admin.directory.orgunit.readonly",
+            OAuthScope::Policies => "https://www.googleapis.com/auth/cloud-identity.policies.readonly",
         }
     }
 
@@ -42,6 +54,8 @@ impl OAuthScope {
             OAuthScope::Roles => "admin.directory.rolemanagement.readonly",
             OAuthScope::Reports => "admin.reports.audit.readonly",
             OAuthScope::Members => "admin.directory.group.member.readonly",
+            OAuthScope::Units => "admin.directory.orgunit.readonly",
+            OAuthScope::Policies => "cloud-identity.policies.readonly",
         }
     }
 
@@ -52,6 +66,8 @@ impl OAuthScope {
             OAuthScope::Roles => "directory.rolemanagement",
             OAuthScope::Reports => "reports.audit",
             OAuthScope::Members => "directory.group.member",
+            OAuthScope::Units => "directory.orgunit",
+            OAuthScope::Policies => "cloud-identity.policies",
         }
     }
 
@@ -62,6 +78,8 @@ impl OAuthScope {
             OAuthScope::Roles => "administrator roles",
             OAuthScope::Reports => "administrators' activities",
             OAuthScope::Members => "members of groups",
+            OAuthScope::Units => "organizational units",
+            OAuthScope::Policies => "policies",
         }
     }
 
@@ -72,6 +90,8 @@ impl OAuthScope {
             OAuthScope::Roles => "permission to read administrator roles, which super administrators have",
             OAuthScope::Reports => "Reports",
             OAuthScope::Members => "Admin API, Groups: Read",
+            OAuthScope::Units => "Admin API, Organization units: Read",
+            OAuthScope::Policies => "the super administrator role",
         }
     }
 
@@ -79,13 +99,16 @@ impl OAuthScope {
     fn serves(self, rule: &Rule) -> bool {
         match self {
             OAuthScope::Users => {
-                let kinds = [&TWO_STEP, &ADMIN_ROLES, &USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE];
+                let kinds = [&TWO_STEP, &ADMIN_ROLES, &USER_ACTIVITY, &ADMINISTRATORS_EFFECTIVE, &POLICIES];
                 kinds.iter().any(|kind| kind.serves(rule.code))
             }
             OAuthScope::Roles => {
                 [&ADMIN_ROLES, &ADMINISTRATORS_EFFECTIVE].iter().any(|kind| kind.serves(rule.code))
             }
-            OAuthScope::Members => ADMINISTRATORS_EFFECTIVE.serves(rule.code),
+            OAuthScope::Members => {
+                [&ADMINISTRATORS_EFFECTIVE, &POLICIES].iter().any(|kind| kind.serves(rule.code))
+            }
+            OAuthScope::Units | OAuthScope::Policies => POLICIES.serves(rule.code),
             OAuthScope::Reports => USER_LIFECYCLE.serves(rule.code),
         }
     }
@@ -110,7 +133,8 @@ pub(crate) fn names(scopes: &[OAuthScope]) -> String {
 #[cfg(test)]
 mod tests {
     use evidence_rules::altcloud::{
-        ADMINISTRATORS, ADMINISTRATORS_BY_GROUP, INACTIVE_USERS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG,
+        ADMINISTRATORS, ADMINISTRATORS_BY_GROUP, INACTIVE_USERS, RECOVERY_OFF, TWO_STEP_VERIFICATION,
+        USER_LIFECYCLE_LOG,
     };
 
     use super::*;
@@ -119,7 +143,9 @@ mod tests {
     fn only_what_the_rules_need_is_asked_for_and_nothing_that_writes() {
         let first = [OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports];
         let by_group = [OAuthScope::Users, OAuthScope::Roles, OAuthScope::Members];
-        let table: [(&[&Rule], &[OAuthScope]); 7] = [
+        let policies = [OAuthScope::Users, OAuthScope::Members, OAuthScope::Units, OAuthScope::Policies];
+        let table: [(&[&Rule], &[OAuthScope]); 8] = [
+            (&[&RECOVERY_OFF], &policies),
             (&[], &[]),
             (&[&TWO_STEP_VERIFICATION], &[OAuthScope::Users]),
             (&[&INACTIVE_USERS], &[OAuthScope::Users]),
@@ -134,7 +160,7 @@ mod tests {
         for scope in OAuthScope::ALL {
             assert!(scope.url().ends_with(".readonly"));
             assert!(scope.url().ends_with(scope.name()));
-            assert_eq!(scope.name(), format!("admin.{}.readonly", scope.short()));
+            assert!(scope.name().ends_with(&format!("{}.readonly", scope.short())));
         }
     }
 }

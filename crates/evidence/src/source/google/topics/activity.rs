@@ -11,10 +11,13 @@ use crate::source::google::names::NAME;
 use crate::source::google::observe::{merged, observation};
 use crate::source::google::topic::{Answers, Inspect, Topic};
 use crate::source::google::users::Users;
+use evidence_rules::accounts::of_users;
 use evidence_rules::age::judged_at;
 use evidence_rules::altcloud::OF_USER_ACTIVITY;
-use evidence_rules::altcloud::artifact::USER_ACTIVITY;
+use evidence_rules::altcloud::artifact::{PEOPLE, USER_ACTIVITY};
 use evidence_rules::altcloud::inactive_users::{ActiveUser, Activity, UserActivity};
+use evidence_rules::altcloud::record::UserListing;
+use evidence_rules::listed::of_accounts;
 use evidence_rules::rule::Settings;
 
 /// The last sign-ins: the users answer it.
@@ -31,9 +34,25 @@ impl Answers for OfUsers {
     fn read<'a>(&'a self, host: &'a Host) -> BoxFuture<'a, Inspect> {
         let organization = host.config.organization().to_string();
         let (at, settings) = (host.period.end, host.config.rule_settings.clone());
-        let inspect: Inspect = Box::new(move |users| vec![found(&organization, users, at, &settings)]);
+        let inspect: Inspect = Box::new(move |users| {
+            let list = people(&organization, users);
+            [found(&organization, users, at, &settings)].into_iter().chain(list).collect()
+        });
         std::future::ready(inspect).boxed()
     }
+}
+
+/// The users as a list for an access review, if any were read.
+fn people(organization: &str, users: &Users) -> Option<CollectionItem> {
+    let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref())?;
+    // Users of other domains than those that were read have accounts, too.
+    let is_whole = |listing: &UserListing| listing.read.is_complete() && listing.domain.is_none();
+    let people = of_users(users.all(), users.listings().iter().all(is_whole));
+    let seen = Seen::artifact(NAME, "people.json", &people, None, meta);
+    let (requests, facts) = (users.requests(), of_accounts(&people));
+    Some(CollectionItem::Inspected(
+        Observation { requests, facts, ..observation(&PEOPLE, organization, seen) }.into(),
+    ))
 }
 
 /// The users, what is missing of them, and the verdict on the customer, in one inspection.

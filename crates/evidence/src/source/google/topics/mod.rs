@@ -8,6 +8,7 @@ mod administrators;
 mod alone;
 mod groups;
 mod lifecycle;
+mod policies;
 mod two_step;
 
 use super::config::AltCloudConfig;
@@ -23,7 +24,8 @@ use evidence_rules::altcloud::record::User;
 use evidence_rules::rule::Settings;
 
 /// Every topic, in the order of the collection.
-static TOPICS: &[&Topic] = &[&two_step::TOPIC, &administrators::TOPIC, &lifecycle::TOPIC, &activity::TOPIC];
+static TOPICS: &[&Topic] =
+    &[&two_step::TOPIC, &administrators::TOPIC, &lifecycle::TOPIC, &activity::TOPIC, &policies::TOPIC];
 
 /// Every call. The seeds of the fuzzer depend on the order: append new calls.
 pub(super) static CALLS: &[Endpoint] = &[
@@ -34,6 +36,8 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(administrators::ASSIGNMENTS.call, administrators::assignments_offline),
     endpoint!(lifecycle::ACTIVITIES.call, lifecycle::offline),
     endpoint!(groups::MEMBERS.call, groups::offline),
+    endpoint!(policies::POLICIES.call, policies::policies_offline),
+    endpoint!(policies::UNITS.call, policies::units_offline),
     endpoint!(SIGN, |_| Vec::new()),
     endpoint!(ATTACHED_TOKEN, |_| Vec::new()),
     endpoint!(ATTACHED_NAME, |_| Vec::new()),

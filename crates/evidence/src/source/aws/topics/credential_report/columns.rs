@@ -52,6 +52,7 @@ fn users(content: &str) -> Result<Vec<CredentialRow>, ParseError> {
         let user = cell("user").filter(|user| !user.is_empty());
         rows.push(CredentialRow {
             user: user.ok_or_else(|| shape("a row of the report names no user".to_string()))?.clone(),
+            user_creation_time: column("user_creation_time"),
             password_enabled: column("password_enabled"),
             password_last_used: column("password_last_used"),
             password_last_changed: column("password_last_changed"),

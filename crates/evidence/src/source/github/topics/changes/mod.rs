@@ -26,6 +26,7 @@ use evidence_rules::codehost::artifact::{BRANCH_ACTIVITY, CHANGES, MERGED_CHANGE
 use evidence_rules::codehost::changes::{Change, Changes, ChangesFacts};
 use evidence_rules::codehost::{CHANGES_APPROVED, NO_DIRECT_PUSH, OF_CHANGES};
 use evidence_rules::field::Field;
+use evidence_rules::listed::of_changes;
 
 /// The changes of a repository. Their reviews are counted with the total.
 pub(crate) static TOPIC: Topic = Topic {
@@ -106,7 +107,8 @@ async fn observe(host: &Host, look: Look<'_>) -> Inspection {
     }
     let meta = Meta { status: 200, received_at: host.client.now(), ..Meta::default() };
     let seen = Seen::artifact(NAME, &target.artifact_name(CHANGES.name), &facts.record, None, &meta);
-    let observation = Observation { requests, ..target.observation(&CHANGES, seen) };
+    let length = of_changes(&facts.record);
+    let observation = Observation { requests, facts: length, ..target.observation(&CHANGES, seen) };
     let observations = std::iter::once(observation).chain(unread).collect();
     let settings = &host.config.rule_settings;
     Inspection::of(observations).judged_by(OF_CHANGES, &repository.subject, &facts, settings)
