@@ -14,6 +14,7 @@ import google.auth.exceptions
 import google.oauth2.service_account
 import googleapiclient.discovery
 import googleapiclient.errors
+import workspace_keyless
 from bundle import Differs, Scenarios, Tool, expect, expect_in, refused, sandbox
 from discovery import Discovery
 from workspace_directory import Directory
@@ -124,7 +125,7 @@ class Check:
     def __init__(self, tool):
         self.tool = tool
 
-    def collect(self, host, controls=CONTROLS, account=None, **configuration):
+    def collect(self, host, controls=CONTROLS, account=None, variables=None, **configuration):
         """Collects, and makes the checks that apply to every run."""
         account = account or host.account
         file = Path(self.tool.work) / "service-account.json"
@@ -136,7 +137,8 @@ class Check:
             "admin_email": host.administrator,
             "api_url": host.url,
         } | configuration
-        run = self.tool.collect(controls, {"altcloud": source}, {"ALTCLOUD_APPLICATION_CREDENTIALS": str(file)})
+        variables = variables or {"ALTCLOUD_APPLICATION_CREDENTIALS": str(file)}
+        run = self.tool.collect(controls, {"altcloud": source}, variables)
         expect("scopes that are not wanted", sorted(set().union(*host.asked) - SCOPES), [])
         expect("calls that are not wanted", sorted(set(host.called) - CALLS), [])
         run.expect_nowhere(secrets_of(account, host) | host.directory.planted())
@@ -368,10 +370,14 @@ def the_sandbox(binary, work):
     file = Path(work) / "sandbox-account.json"
     methods = Discovery(*DOCUMENTS).methods
     for arguments, users in ((["--scenario", "demo"], None), (["--scenario", "large", "--size", "1230"], 1230)):
-        with sandbox(binary, work, "--host", "workspace", "--credentials-file", file, *arguments) as printed:
+        federation = Path(work) / "sandbox-federation.json"
+        files = ("--credentials-file", file, "--federation-file", federation)
+        with sandbox(binary, work, "--host", "workspace", *files, *arguments) as printed:
             url, customer = re.search(r"at (http\S+?), customer (\w+)", printed).groups()
             administrator = re.search(r"Administrator: (\S+)", printed)[1]
             account = json.loads(file.read_text())
+            keyless = json.loads(federation.read_text())
+            workspace_keyless.the_sandbox(url, keyless, account["client_email"], administrator, SCOPES)
             found = read_everything(url, account, administrator, customer)
             for call, (members, pages) in found.items():
                 for page in pages:
@@ -411,6 +417,7 @@ SCENARIOS = [
     ("two domains", two_domains),
     ("one of two domains", one_domain),
     ("only CC6.1", only_what_the_control_needs),
+    *workspace_keyless.SCENARIOS,
 ]
 
 

@@ -96,9 +96,12 @@ class Host:
                     except Exception as error:
                         host.violations.append(f"{self.command} {self.path}: {error!r}")
                         status, answer = 501, {"error": {"code": 501, "message": "not played here", "errors": []}}
-                contents = json.dumps(answer).encode()
+                text = isinstance(answer, str)
+                contents = (answer if text else json.dumps(answer)).encode()
                 self.send_response(status)
-                self.send_header("Content-Type", "application/json; charset=UTF-8")
+                self.send_header("Content-Type", "text/plain" if text else "application/json; charset=UTF-8")
+                for name, value in host.headers_of(self.path).items():
+                    self.send_header(name, value)
                 self.send_header("Content-Length", str(len(contents)))
                 self.end_headers()
                 self.wfile.write(contents)
@@ -113,6 +116,10 @@ class Host:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.account = ServiceAccount(self.url)
         self.audience = self.account.file["token_uri"]
+
+    def headers_of(self, target):
+        """Further headers of an answer."""
+        return {}
 
     def violation(self, text):
         self.violations.append(text)

@@ -164,6 +164,7 @@ impl Cache {
             at: kept.at,
             status: kept.status,
             etag: kept.etag.clone(),
+            last_modified: kept.last_modified.clone(),
             request_id: kept.request_id.clone(),
             message: kept.message.clone(),
             headers: kept.headers.clone(),

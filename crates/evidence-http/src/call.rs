@@ -100,6 +100,8 @@ pub struct Keeping<T> {
     /// Significant headers, in lower case. A "not modified" without a header that the kept answer had does not
     /// confirm it.
     pub headers: &'static [&'static str],
+    /// Whether the host knows when its answer last changed, by the answer itself, so that it can be asked by that time.
+    pub dated: bool,
     /// Whether a resumed run takes this answer over from the killed one. Only for answers that are conclusive by
     /// themselves: a conclusion from several answers needs all of them from the same run.
     pub resumable: fn(&Reply<T>) -> bool,
@@ -109,7 +111,7 @@ impl<T> Keeping<T> {
     /// Keeps answers as `kind`: no significant headers, nothing encoded, and a resumed run asks
     /// again.
     pub const fn new(kind: u8, reduce: fn(&T) -> Vec<u8>) -> Keeping<T> {
-        Keeping { kind, reduce, clear: |_| None, headers: &[], resumable: |_| false }
+        Keeping { kind, reduce, clear: |_| None, headers: &[], dated: false, resumable: |_| false }
     }
 }
 

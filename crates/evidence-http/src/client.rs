@@ -49,6 +49,8 @@ pub struct Client {
     pub(super) counts: Arc<RequestCounts>,
     circuits: Arc<Circuits>,
     pub(super) cache: Option<Arc<Cache>>,
+    /// Whether to ask by time instead of by entity tag, where that is possible.
+    pub(super) by_time: bool,
 }
 
 /// What a client and its siblings have sent.
@@ -78,7 +80,19 @@ impl Client {
         let http = Arc::new(Mutex::new(settings.build()?));
         let gate = Arc::new(Gate::new(&settings));
         let (counts, circuits) = (Arc::default(), Arc::default());
-        Ok(Client { http, dialect, credential, settings, gate, clock, watch, counts, circuits, cache: None })
+        Ok(Client {
+            http,
+            dialect,
+            credential,
+            settings,
+            gate,
+            clock,
+            watch,
+            counts,
+            circuits,
+            cache: None,
+            by_time: false,
+        })
     }
 
     /// Lets the client wait together with every other client that uses this credential, which `credential` names.
@@ -102,6 +116,7 @@ impl Client {
             counts: Arc::clone(&self.counts),
             circuits: Arc::clone(&self.circuits),
             cache: None,
+            by_time: false,
         }
     }
 

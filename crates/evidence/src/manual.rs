@@ -87,6 +87,11 @@ pub const VARIABLES: &[Entry] = &[
         text: "The path of the service account's file; `sources.altcloud.credentials_env` names another variable.",
     },
     Entry {
+        name: "GCE_METADATA_HOST",
+        commands: COLLECT,
+        text: "With `mode: sign_jwt`: the host of the machine's metadata service, instead of `metadata.google.internal`.",
+    },
+    Entry {
         name: "EVIDENCE_API_KEY",
         commands: SENDING,
         text: "The API key of the platform; `upload.api_key_env` names another variable.",

@@ -20,6 +20,8 @@ pub struct CachedAnswer {
     pub status: u16,
     /// Its entity tag.
     pub etag: Option<String>,
+    /// When the answer changed, in the host's words, if it was long before the answer came.
+    pub last_modified: Option<String>,
     /// The host's id for the request.
     pub request_id: Option<String>,
     /// The words of a refusal.

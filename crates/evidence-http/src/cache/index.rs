@@ -138,8 +138,19 @@ impl Index {
     pub(super) fn read_entry(&self, slot: &IndexEntry, question: CacheKey<'_>) -> Option<CachedAnswer> {
         let (EntryHead::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
         let asked = answer.path == question.path && answer.accept == question.accept;
-        let AnswerEntry { at, status, etag, request_id, message, headers, resumable, .. } = answer;
-        asked.then_some(CachedAnswer { at, status, etag, request_id, message, headers, record, resumable })
+        let AnswerEntry { at, status, etag, last_modified, request_id, message, headers, resumable, .. } =
+            answer;
+        asked.then_some(CachedAnswer {
+            at,
+            status,
+            etag,
+            last_modified,
+            request_id,
+            message,
+            headers,
+            record,
+            resumable,
+        })
     }
 
     pub(super) fn is_of_unfinished(&self, slot: &IndexEntry, now: Timestamp) -> bool {

@@ -70,6 +70,9 @@ pub(super) struct AnswerEntry {
     /// Its entity tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) etag: Option<String>,
+    /// When it changed, in the host's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) last_modified: Option<String>,
     /// The host's id for the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) request_id: Option<String>,

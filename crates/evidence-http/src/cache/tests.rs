@@ -20,6 +20,7 @@ const COLLECT: Purpose = Purpose::Collect { resume: false };
 
 fn kept(at: i64, etag: &str, record: &[u8]) -> CachedAnswer {
     CachedAnswer {
+        last_modified: None,
         at: Timestamp::from_second(at).unwrap(),
         status: 200,
         etag: Some(etag.to_string()),

@@ -51,8 +51,9 @@ pub(super) fn judged(rows: &[Row], around: JudgeContext<'_>) -> Option<Judged> {
         return Some(of_organization(first, OF_PEOPLE, facts, around));
     }
     let exempt = exempt(first, around);
-    let judgements = if !first.subject.contains('/') || exempt == Some(&REPOSITORY_DISABLED) {
-        // Not of a repository, or of one whose contents nobody can read.
+    let is_archived = first.reason == Some(&ARCHIVED);
+    let judgements = if !first.subject.contains('/') || exempt == Some(&REPOSITORY_DISABLED) || is_archived {
+        // Not of a repository, or of one whose contents nobody can read, or that was not asked.
         Vec::new()
     } else if *first.kind == PROTECTION {
         first.judged_by(OF_BRANCH, &branch(rows, around)?, around.rules)

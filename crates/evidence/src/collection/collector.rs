@@ -253,8 +253,9 @@ impl<'a> Collector<'a> {
 
     fn inspected(&mut self, mut inspection: Inspection, spool: &mut Spool) -> io::Result<()> {
         let mut bases = Vec::with_capacity(inspection.observations.len());
+        let exempt = inspection.exempt.is_some();
         for observation in &mut inspection.observations {
-            bases.push(self.observed(observation, spool)?);
+            bases.push(self.observed(observation, exempt, spool)?);
         }
         let refused: Vec<Refusal> = inspection.observations.iter().filter_map(Refusal::of).collect();
         let mut checks = evaluate::checks(inspection, &bases);
@@ -274,7 +275,12 @@ impl<'a> Collector<'a> {
     }
 
     /// Screens, spools and counts an observation. Returns the basis for its checks.
-    fn observed(&mut self, observation: &mut Observation, spool: &mut Spool) -> io::Result<Basis> {
+    fn observed(
+        &mut self,
+        observation: &mut Observation,
+        exempt: bool,
+        spool: &mut Spool,
+    ) -> io::Result<Basis> {
         let warnings = std::mem::take(&mut observation.warnings);
         let warned = !warnings.is_empty();
         // A refusal is reported together with all others of its kind.
@@ -301,7 +307,9 @@ impl<'a> Collector<'a> {
                 None => number = Some(self.spool(observation, spool)?),
             }
         }
-        self.count(observation, &path, warned);
+        // No rule applies to the subject, so nothing was asked.
+        let unasked = exempt && observation.requests.is_empty();
+        self.count(observation, &path, warned, unasked);
         let mut row = self.row(
             &observation.subject,
             observation.kind.name,
@@ -460,7 +468,7 @@ impl<'a> Collector<'a> {
         spool.add_artifact(artifact.path(), artifact.bytes(), row)
     }
 
-    fn count(&mut self, observation: &Observation, path: &str, warned: bool) {
+    fn count(&mut self, observation: &Observation, path: &str, warned: bool, unasked: bool) {
         self.tally.requested += 1;
         self.part.answered |= !matches!(observation.seen, Seen::Failed(_));
         let outcome = match &observation.seen {
@@ -474,7 +482,8 @@ impl<'a> Collector<'a> {
             }
             Seen::Nothing { detail, .. } => {
                 self.tally.not_found += 1;
-                ObservationResult::Nothing { detail, warned }
+                self.tally.unasked += u64::from(unasked);
+                ObservationResult::Nothing { detail, warned: warned || unasked }
             }
             Seen::Denied { detail, reason } => {
                 self.tally.denied += 1;

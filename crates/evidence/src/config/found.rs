@@ -112,6 +112,8 @@ static RULES: &[(&str, Allowed)] = &[
     ("sources.altcloud.credentials_json_env", Allowed::Variables(&["ALTCLOUD_", "GOOGLE_"])),
     ("sources.altcloud.credentials_env", Allowed::Variables(&["ALTCLOUD_", "GOOGLE_"])),
     ("sources.altcloud.api_url", Allowed::Hosts(&google::config::OWN_HOSTS)),
+    ("sources.altcloud.iam_url", Allowed::Hosts(&google::config::IAM_HOSTS)),
+    ("sources.altcloud.token_uri", Allowed::Hosts(&google::host::service_account::OWN_HOSTS)),
     ("sources.altcloud.cloud_identity_url", Allowed::Hosts(&google::config::CLOUD_IDENTITY_HOSTS)),
     ("bundle.signing.private_key_path", Allowed::InFolder),
     ("bundle.signing.private_key_env", Allowed::Variables(OWN)),

@@ -251,6 +251,8 @@ pub struct Tally {
     pub excluded: u64,
     /// The host confirms that the setting does not exist.
     pub not_found: u64,
+    /// How many of these nothing was asked about, because no rule applies to the subject.
+    pub unasked: u64,
     /// The host refuses access.
     pub denied: u64,
     /// No usable answer.

@@ -267,7 +267,8 @@ impl Terminal {
         let mut parts = vec![safe!("{} collected", thousands(tally.collected))];
         let rest = [
             (tally.excluded, "left out"),
-            (tally.not_found, "not found"),
+            (tally.not_found.saturating_sub(tally.unasked), "not found"),
+            (tally.unasked, "not asked"),
             (tally.denied, "not visible"),
             (tally.failed, "failed"),
         ];

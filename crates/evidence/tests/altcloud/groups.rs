@@ -11,6 +11,7 @@ const EVERY_RULE: Setup = Setup {
     extra: "",
     key: None,
     ahead: jiff::SignedDuration::ZERO,
+    keyless: None,
 };
 
 const SUPER: &str = "_SEED_ADMIN_ROLE";

@@ -11,6 +11,7 @@ const CRITERIA: Setup = Setup {
     extra: "",
     key: None,
     ahead: jiff::SignedDuration::ZERO,
+    keyless: None,
 };
 
 fn collect(workspace: Workspace, setup: &Setup) -> Collected {

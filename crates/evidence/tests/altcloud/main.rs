@@ -18,6 +18,7 @@ mod answers;
 mod documents;
 mod groups;
 mod inactive;
+mod keyless;
 mod policies;
 mod workspaces;
 
@@ -86,6 +87,8 @@ struct Setup {
     key: Option<&'static str>,
     /// How far the local clock is ahead.
     ahead: SignedDuration,
+    /// The variables of a run in which the provider signs, and no key is here.
+    keyless: Option<Vec<(&'static str, String)>>,
 }
 
 impl Default for Setup {
@@ -97,6 +100,7 @@ impl Default for Setup {
             extra: "",
             key: None,
             ahead: SignedDuration::ZERO,
+            keyless: None,
         }
     }
 }
@@ -156,13 +160,20 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     std::fs::write(&path, file.to_string()).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     let start = Timestamp::now() + setup.ahead;
-    let variables = [("ALTCLOUD_APPLICATION_CREDENTIALS", path.to_str().unwrap())];
+    let with_key = || vec![("ALTCLOUD_APPLICATION_CREDENTIALS", path.to_str().unwrap().to_string())];
+    let variables = setup.keyless.clone().unwrap_or_else(with_key);
     let env = Env::new(variables, Clock::manual(start));
     let Setup { framework, controls, admin, extra, .. } = setup;
+    let url = server.url();
+    let mode = match setup.keyless {
+        None => "mode: service_account".to_string(),
+        Some(_) => format!(
+            "mode: sign_jwt\n    service_account: {ACCOUNT}\n    iam_url: {url}\n    token_uri: {url}/token"
+        ),
+    };
     let text = format!(
-        "framework: {framework}\ncontrols: {controls}\nsources:\n  altcloud:\n    mode: service_account\n    \
-         admin_email: {admin}\n    api_url: {0}\n    cloud_identity_url: {0}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n",
-        server.url()
+        "framework: {framework}\ncontrols: {controls}\nsources:\n  altcloud:\n    {mode}\n    \
+         admin_email: {admin}\n    api_url: {url}\n    cloud_identity_url: {url}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n"
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
     let ear = Arc::new(Ear::default());

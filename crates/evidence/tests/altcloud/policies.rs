@@ -20,6 +20,7 @@ const CRITERIA: Setup = Setup {
     extra: "",
     key: None,
     ahead: jiff::SignedDuration::ZERO,
+    keyless: None,
 };
 
 fn collect(workspace: Workspace) -> Collected {

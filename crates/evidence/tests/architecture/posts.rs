@@ -15,6 +15,9 @@ const POSTS: &[(&str, &str)] = &[
     ("github/host/app/mod.rs", "TOKEN.post("),
     // A token of a service account.
     ("google/host/access.rs", "TOKEN.post("),
+    // The same without a key: a signature over the assertion, and a token for that of another identity provider.
+    ("google/host/sign_jwt.rs", "SIGN.post("),
+    ("google/host/identity.rs", "EXCHANGE.post("),
 ];
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {

@@ -1,6 +1,6 @@
 //! Signing in as an app, as a user sees it.
 
-use sandbox::codehost::{App, CodeHost, Installation, Organization};
+use sandbox::codehost::{App, CodeHost, File, Installation, Organization};
 
 use crate::common::{Lab, acme, sound};
 
@@ -123,4 +123,85 @@ fn init_prints_where_to_get_access() {
     let manifest: serde_json::Value = serde_json::from_str(&run.stdout[start..=end]).unwrap();
     assert_eq!(manifest["public"], false);
     assert_eq!(manifest["default_permissions"]["contents"], "read");
+}
+
+/// A lab with answers of earlier runs, and two apps.
+fn cached() -> Lab {
+    let other = ["administration", "contents", "organization_administration"]
+        .into_iter()
+        .fold(Installation::new(78, "acme"), |installation, name| installation.permission(name, "read"));
+    let host = host(granted()).app(App::new(13, "another-reader").installed(other));
+    let lab = Lab::new(host).without_env("CODEHOST_TOKEN");
+    lab.write("app.pem", App::private_key());
+    lab.set_mode("app.pem", 0o600);
+    as_app(lab, "12")
+}
+
+fn as_app(lab: Lab, app: &str) -> Lab {
+    lab.with(|config| {
+        let config = config.source("mode", "app").source("app_id", app).source("private_key_path", "app.pem");
+        config.source("revalidate", "true")
+    })
+}
+
+/// How many answers a run took from the cache; and of each request for the file: its status, and whether it was asked by
+/// time and by tag.
+fn again(lab: &Lab) -> (u64, Vec<(u16, bool, bool)>) {
+    lab.server.clear_log();
+    let bundle = lab.collect(&[]).exits(0).bundle();
+    std::fs::remove_dir_all(lab.path("evidence-bundles")).unwrap();
+    let requests = lab.server.requests();
+    let of_file = requests.iter().filter(|request| request.path().ends_with("/contents/.github/CODEOWNERS"));
+    let asked = of_file.map(|request| {
+        let has = |name: &str| request.header(name).is_some();
+        (request.status.unwrap(), has("if-modified-since"), has("if-none-match"))
+    });
+    (bundle.source()["revalidated"].as_u64().unwrap(), asked.collect())
+}
+
+/// An app's token is another one in each run, and the host makes its tags with it. The time of a file's last commit stays.
+#[test]
+fn a_second_run_asks_for_a_file_by_the_time_of_its_last_change() {
+    let lab = cached();
+    assert_eq!(again(&lab), (0, vec![(200, false, false)]));
+    assert_eq!(again(&lab), (1, vec![(304, true, false)]), "the others have only tags, which are void");
+    let write = |text: &str, at: &str| {
+        lab.server.update(|host| {
+            host.change_repository("acme", "web", |repository| {
+                repository.file(".github/CODEOWNERS", File::text(text)).files_changed(at)
+            });
+        });
+    };
+    let sees = |owner: &str| {
+        let bundle = lab.collect(&[]).bundle();
+        std::fs::remove_dir_all(lab.path("evidence-bundles")).unwrap();
+        let artifact = bundle.artifact("repo_acme_web_codeowners.json").unwrap();
+        use base64::Engine as _;
+        let content = artifact["content"].as_str().unwrap().replace('\n', "");
+        let content = base64::engine::general_purpose::STANDARD.decode(content).unwrap();
+        assert!(String::from_utf8(content).unwrap().contains(owner), "{owner}: {artifact}");
+    };
+    // A later change, one of the same second, and one that was dated back.
+    for (owner, at) in [
+        ("@acme/later", "Sat, 31 Oct 2026 15:04:05 GMT"),
+        ("@acme/same-time", "Sat, 31 Oct 2026 15:04:05 GMT"),
+        ("@acme/dated-back", "Thu, 01 Jan 2015 00:00:00 GMT"),
+    ] {
+        write(&format!("* {owner}\n"), at);
+        sees(owner);
+        assert_eq!(again(&lab), (1, vec![(304, true, false)]), "{owner}");
+    }
+}
+
+/// The cache belongs to an app and its installation.
+#[test]
+fn another_app_does_not_use_the_answers() {
+    let lab = cached();
+    again(&lab);
+    assert_eq!(again(&lab).0, 1);
+    let lab = as_app(lab, "13");
+    assert_eq!(again(&lab), (0, vec![(200, false, false)]));
+    assert_eq!(again(&lab).0, 1);
+    let lab = as_app(lab, "12");
+    assert_eq!(again(&lab).0, 1, "its own answers are still there");
 }

@@ -260,14 +260,15 @@ fn archived() {
         .repository(sound("good").archived(true))
         .repository(repository("open"));
     let lab = Lab::new(host);
-    let bundle = expect(&lab, &warned("not_applicable", "archived", &["branch_unprotected"]));
+    let bundle = expect(&lab, &outcome("not_applicable", "archived"));
     for subject in ["acme/web", "acme/good"] {
         for control in ["CC6.6", "CC7.2"] {
             assert_eq!(bundle.check(control, subject), ("not_applicable".into(), "archived".into()));
         }
     }
-    // The tool still collects it.
-    assert!(bundle.artifact("repo_acme_good_branch_protection.json").is_some());
+    // Nothing is asked about it, and the bundle says so.
+    assert!(bundle.artifact("repo_acme_good_branch_protection.json").is_none());
+    assert!(!lab.requested().iter().any(|path| path.starts_with("/repos/acme/good")));
     assert_eq!(bundle.check("CC7.2", "acme/open"), ("fail".into(), "branch_unprotected".into()));
 }
 

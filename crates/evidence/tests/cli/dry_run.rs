@@ -402,8 +402,9 @@ fn a_token_that_ends_before_the_run() {
 #[test]
 fn a_dry_run_looks_at_few_repositories() {
     let many = |count: usize| {
-        (0..count)
-            .fold(acme(), |host, number| host.repository(sound(&format!("r{number:02}")).archived(true)))
+        (0..count).fold(acme(), |host, number| {
+            host.repository(Repository::new("acme", format!("r{number:02}")).empty())
+        })
     };
     let about = |lab: &Lab| {
         let mut names: Vec<String> = lab

@@ -309,6 +309,14 @@ fn no_check_is_left_out_or_added() {
         }
     });
     assert_eq!(forged.judged(), Some(Reason::JudgementDiffers));
+    // One that was not asked because it is archived, and is not.
+    let mut forged = honest.clone();
+    forged.edit(POPULATION, |population| {
+        let members = population["members"].as_array_mut().unwrap();
+        let archived = members.iter_mut().find(|member| member["archived"] == json!(true)).unwrap();
+        archived["archived"] = json!(false);
+    });
+    assert_eq!(forged.judged(), Some(Reason::JudgementDiffers));
     let mut forged = honest.clone();
     forged.remove("sources/codehost/org_settings.json");
     assert!(forged.judged().is_some());

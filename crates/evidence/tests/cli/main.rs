@@ -31,6 +31,7 @@ mod changes;
 mod codeowners;
 mod collect;
 mod connections;
+mod cookbook;
 mod crash;
 mod detached;
 mod discovery;

@@ -26,7 +26,10 @@ fn the_template_is_valid_as_it_is() {
 }
 
 /// The settings of modes that the template does not use.
-const OTHER_MODES: [&str; 7] = [
+const OTHER_MODES: [&str; 10] = [
+    "service_account:",
+    "iam_url:",
+    "token_uri:",
     "credentials_json_env:",
     "credentials_command:",
     "app_id:",

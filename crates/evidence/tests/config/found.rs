@@ -248,3 +248,26 @@ fn every_problem_is_reported_at_once_with_what_is_wrong_anyway() {
     );
     insta::assert_snapshot!("found", error.render(false));
 }
+
+/// Without a key file, the configuration itself names where the proof of identity and the assertion go.
+#[test]
+fn the_addresses_of_a_sign_in_without_a_key() {
+    let keyless = |iam_url: &str, token_uri: &str| {
+        let own = "mode: service_account\n    credentials_env: ALTCLOUD_APPLICATION_CREDENTIALS\n";
+        let lines = format!(
+            "mode: sign_jwt\n    service_account: reader@acme.example\n    iam_url: {iam_url}\n    token_uri: {token_uri}\n"
+        );
+        assert!(COMPLETE.contains(own));
+        let problems = found(&COMPLETE.replace(own, &lines)).err().map(|error| error.problems);
+        problems.unwrap_or_default().into_iter().map(|problem| problem.key).collect::<Vec<_>>()
+    };
+    let (iam, token) = ("https://iamcredentials.googleapis.com", "https://oauth2.googleapis.com/token");
+    assert_eq!(keyless(iam, token), [""; 0]);
+    assert_eq!(keyless("http://127.0.0.1:9", "http://127.0.0.1:9/token"), [""; 0]);
+    for stranger in ["https://stranger.example", "https://x.googleapis.com", token] {
+        assert_eq!(keyless(stranger, token), ["sources.altcloud.iam_url"], "{stranger}");
+    }
+    for stranger in ["https://stranger.example/token", "https://sts.googleapis.com/v1/token", iam] {
+        assert_eq!(keyless(iam, stranger), ["sources.altcloud.token_uri"], "{stranger}");
+    }
+}

@@ -18,6 +18,8 @@ const DECODER_ONLY: &[&str] = &[
     "altcloud-customer",
     "altcloud-domain",
     "altcloud-domains-repeated",
+    "altcloud-sign-jwt-keys-with-a-file",
+    "altcloud-sign-jwt-without-account",
     "branch-dots",
     "branch-ref",
     "cloud-accounts-repeated",
@@ -115,6 +117,14 @@ fn with(path: &str, value: Option<&Value>) -> String {
     // The file's content is instead of its path.
     if path == "sources.altcloud.credentials_json_env" && value.is_some() {
         file["sources"]["altcloud"].as_object_mut().unwrap().remove("credentials_env");
+    }
+    // Only without a key file does the configuration name the account and the addresses.
+    let keyless = ["service_account", "iam_url", "token_uri"].map(|key| format!("sources.altcloud.{key}"));
+    let is_keyless = keyless.iter().any(|key| key == path);
+    if is_keyless || (path == "sources.altcloud.mode" && value == Some(&json!("sign_jwt"))) {
+        let source = file["sources"]["altcloud"].as_object_mut().unwrap();
+        source.insert("mode".to_owned(), json!("sign_jwt"));
+        source.entry("service_account").or_insert_with(|| json!("reader@acme.example"));
     }
     // An app is named and signs in one way, and has no token.
     let of_app = ["app_id", "client_id", "private_key_path", "private_key_env", "installation_id"];

@@ -216,7 +216,7 @@ impl FilePath<'_> {
             }))
         };
         reply.tag = Some(sha);
-        Ok(reply.header(hyper::header::LAST_MODIFIED, "Fri, 30 Oct 2026 15:04:05 GMT"))
+        Ok(reply.header(hyper::header::LAST_MODIFIED, self.repository.files_changed.clone()))
     }
 
     fn directory(

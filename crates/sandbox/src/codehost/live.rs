@@ -239,7 +239,12 @@ impl Live {
                 }
                 None => identity_etag(&answer.body, secret, accept),
             };
-            if call.header("if-none-match").is_some_and(|known| matches_tag(known, &etag)) {
+            // The time counts only without a tag.
+            let unmodified = match call.header("if-none-match") {
+                Some(known) => matches_tag(known, &etag),
+                None => call.header("if-modified-since").is_some_and(|since| unmodified(&answer, since)),
+            };
+            if unmodified {
                 answer.status = 304;
                 answer.body = Bytes::new();
                 answer.gzip = None;
@@ -347,6 +352,13 @@ fn without_user_agent(call: &Call) -> Answer {
     answer.set_static(header::CACHE_CONTROL, "no-cache");
     answer.set(header::DATE, &http_date(call.now));
     answer
+}
+
+/// Whether the answer has not changed since then, as far as it says when it changed.
+fn unmodified(answer: &Answer, since: &str) -> bool {
+    let changed = answer.headers.get(header::LAST_MODIFIED).and_then(|changed| changed.to_str().ok());
+    let time = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp());
+    changed.and_then(time).zip(time(since)).is_some_and(|(changed, since)| changed <= since)
 }
 
 fn matches_tag(known: &str, etag: &str) -> bool {

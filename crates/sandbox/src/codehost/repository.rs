@@ -32,6 +32,8 @@ pub struct Repository {
     pub(crate) id: Option<u64>,
     pub(crate) visibility: Visibility,
     pub(crate) archived: bool,
+    /// When its files were last committed, as an HTTP date.
+    pub(crate) files_changed: String,
     pub(crate) fork: bool,
     pub(crate) topics: Vec<String>,
     pub(crate) properties: Vec<(String, String)>,
@@ -73,6 +75,7 @@ impl Repository {
             id: None,
             visibility: Visibility::Public,
             archived: false,
+            files_changed: "Fri, 30 Oct 2026 15:04:05 GMT".to_owned(),
             fork: false,
             topics: Vec::new(),
             properties: Vec::new(),
@@ -149,6 +152,12 @@ impl Repository {
     /// Public, private or internal.
     pub fn visibility(mut self, visibility: Visibility) -> Self {
         self.visibility = visibility;
+        self
+    }
+
+    /// When its files were last committed, as an HTTP date: a committer can name any time.
+    pub fn files_changed(mut self, at: impl Into<String>) -> Self {
+        self.files_changed = at.into();
         self
     }
 

@@ -62,6 +62,9 @@ pub(crate) struct Args {
     /// Where to write the credentials file of the workspace's service account.
     #[arg(long, value_name = "PATH")]
     credentials_file: Option<PathBuf>,
+    /// Where to write a federation file, with which the workspace can be read without a key.
+    #[arg(long, value_name = "PATH")]
+    federation_file: Option<PathBuf>,
 }
 
 impl Args {
@@ -150,6 +153,10 @@ fn workspace(args: &Args, counting: Option<Counting<'_>>) -> io::Result<()> {
             anstream::println!("  export ALTCLOUD_APPLICATION_CREDENTIALS={shown}");
         }
         None => anstream::println!("--credentials-file PATH writes the service account's credentials."),
+    }
+    if let Some(path) = &args.federation_file {
+        std::fs::write(path, Workspace::federation_file(&server, None))?;
+        anstream::println!("A federation file, for `mode: sign_jwt`, is in {}.", path.display());
     }
     anstream::println!("Ctrl-C ends it.");
     wait(server, counting)

@@ -1,7 +1,7 @@
 //! The workspace directory of most tests, and one with many people.
 
 use crate::workspace::{
-    Activity, AdminRole, Assignment, MORE_SCOPES, Person, SCOPES, ServiceAccount, Workspace,
+    Activity, AdminRole, Assignment, MORE_SCOPES, Person, SCOPES, SUBJECT, ServiceAccount, Workspace,
 };
 
 /// The customer.
@@ -12,13 +12,19 @@ pub const DEMO_WORKSPACE_ADMIN: &str = "olivia.owner@acme.example";
 pub const DEMO_WORKSPACE_MEMBER: &str = "max.member@acme.example";
 /// The service account.
 pub const DEMO_WORKSPACE_SERVICE_ACCOUNT: &str = "evidence@acme-audit.iam.gserviceaccount.com";
+/// The service account attached to the machine that collects, for which the provider signs.
+pub const DEMO_WORKSPACE_COLLECTOR: &str = "collector@acme-audit.iam.gserviceaccount.com";
 
 fn directory() -> Workspace {
     Workspace::new(DEMO_WORKSPACE_CUSTOMER, ["acme.example", "acme-labs.example"])
         .service_account(
             ServiceAccount::new(DEMO_WORKSPACE_SERVICE_ACCOUNT)
-                .delegated(SCOPES.into_iter().chain(MORE_SCOPES)),
+                .delegated(SCOPES.into_iter().chain(MORE_SCOPES))
+                .token_creator(DEMO_WORKSPACE_COLLECTOR)
+                .token_creator(SUBJECT),
         )
+        .attached(DEMO_WORKSPACE_COLLECTOR, ["https://www.googleapis.com/auth/cloud-platform"])
+        .federated(SUBJECT)
         .person(person("Olivia", "Owner").super_admin(true).unit("/IT"))
         .person(person("Max", "Member").unit("/Sales"))
         .good_policies()

@@ -16,7 +16,7 @@ pub use demo::{
     DEMO_WRITE_TOKEN, demo_organization,
 };
 pub use directory::{
-    DEMO_WORKSPACE_ADMIN, DEMO_WORKSPACE_CUSTOMER, DEMO_WORKSPACE_MEMBER, DEMO_WORKSPACE_SERVICE_ACCOUNT,
-    demo_workspace, large_workspace,
+    DEMO_WORKSPACE_ADMIN, DEMO_WORKSPACE_COLLECTOR, DEMO_WORKSPACE_CUSTOMER, DEMO_WORKSPACE_MEMBER,
+    DEMO_WORKSPACE_SERVICE_ACCOUNT, demo_workspace, large_workspace,
 };
 pub use fleet::large_organization;

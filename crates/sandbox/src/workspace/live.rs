@@ -1,6 +1,7 @@
 //! The directory while it is served: from a request to an answer, and the headers that every answer has.
 
 use super::directory::{self, Query};
+use super::keyless::{self, Said};
 use super::refusal::Refusal;
 use super::token::{self, Grant, Tokens, covers};
 use super::{Limit, Workspace, policies, reports};
@@ -8,10 +9,10 @@ use crate::clock::{Clock, http_date};
 use crate::fault::wildcard;
 use crate::server::{Answer, Backend, Call, Held, Identity, Settings, State};
 use crate::throttle::{Throttle, Throttles};
-use hyper::header;
+use hyper::header::{self, HeaderName};
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The backend. No `Debug`: it holds access tokens.
 pub(super) struct Live {
@@ -28,6 +29,10 @@ pub(super) struct Live {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Route {
     Token,
+    Metadata,
+    IdentityToken,
+    Exchange,
+    Sign(String),
     Users,
     Roles(String),
     Assignments(String),
@@ -44,6 +49,15 @@ impl Route {
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         match parts.as_slice() {
             ["token"] => Self::Token,
+            ["computeMetadata", "v1", ..] => Self::Metadata,
+            ["idp", "token"] => Self::IdentityToken,
+            ["v1", "token"] => Self::Exchange,
+            ["v1", "projects", "-", "serviceAccounts", account] => {
+                match decoded(account).strip_suffix(":signJwt") {
+                    Some(account) => Self::Sign(account.to_owned()),
+                    None => Self::Nothing,
+                }
+            }
             ["admin", "directory", "v1", "users"] => Self::Users,
             ["admin", "directory", "v1", "customer", customer, "roles"] => Self::Roles(decoded(customer)),
             ["admin", "directory", "v1", "customer", customer, "roleassignments"] => {
@@ -69,8 +83,18 @@ impl Route {
             Self::Members(_) => (3, "GROUPS_RETRIEVE"),
             Self::Units(_) => (4, "ORGANIZATION_UNITS_RETRIEVE"),
             Self::Policies => (5, "SUPER_ADMIN"),
-            Self::Token | Self::Nothing => (usize::MAX, ""),
+            Self::Token
+            | Self::Metadata
+            | Self::IdentityToken
+            | Self::Exchange
+            | Self::Sign(_)
+            | Self::Nothing => (usize::MAX, ""),
         }
+    }
+
+    /// Whether it signs in, so that a reader may send it as a POST.
+    fn is_posted(&self) -> bool {
+        matches!(self, Self::Token | Self::Exchange | Self::Sign(_))
     }
 }
 
@@ -100,7 +124,13 @@ impl Live {
                 None => token::exchange(workspace, &self.tokens, &self.key, &self.url, call),
             };
         }
+        if route == Route::Exchange {
+            return keyless::exchange(workspace, &self.tokens, &self.key, &self.url, call);
+        }
         let grant = self.grant(call).ok_or_else(Refusal::unauthenticated)?;
+        if let Route::Sign(account) = &route {
+            return keyless::sign_jwt(workspace, &grant, account, call);
+        }
         if workspace.api_disabled {
             return Err(Refusal::api_disabled());
         }
@@ -130,8 +160,36 @@ impl Live {
             Route::Activities(user, application) => {
                 reports::activities(workspace, self.start, call.now, (user, application), &query)
             }
-            Route::Token | Route::Nothing => Err(Refusal::failure(404)),
+            Route::Token
+            | Route::Metadata
+            | Route::IdentityToken
+            | Route::Exchange
+            | Route::Sign(_)
+            | Route::Nothing => Err(Refusal::failure(404)),
         }
+    }
+
+    /// The metadata service, or the other identity provider.
+    fn service(&self, workspace: &Workspace, route: &Route, call: &Call) -> Answer {
+        const JSON: &str = "application/json; charset=utf-8";
+        let of_machine = *route == Route::Metadata;
+        let said = match of_machine {
+            true => keyless::metadata(workspace, &self.tokens, call),
+            false => keyless::identity_token(&self.url, call).map(Said::Json),
+        };
+        let (status, kind, body) = match said {
+            Ok(Said::Json(body)) => (200, JSON, body.to_string()),
+            Ok(Said::Text(text)) => (200, "application/text", text),
+            Err((status, text)) if of_machine => (status, "text/html; charset=UTF-8", text.to_owned()),
+            Err((status, text)) => (status, JSON, json!({ "message": text }).to_string()),
+        };
+        let mut answer = Answer::new(status, body);
+        answer.set_static(header::CONTENT_TYPE, kind);
+        self.dress(call, &mut answer);
+        if of_machine {
+            answer.set_static(HeaderName::from_static("metadata-flavor"), "Google");
+        }
+        answer
     }
 
     fn grant(&self, call: &Call) -> Option<Grant> {
@@ -165,7 +223,10 @@ impl Backend for Live {
     fn answer(&self, call: &Call) -> Answer {
         let workspace = self.held.now();
         let route = Route::of(&call.path);
-        if route == Route::Nothing || (route == Route::Token && call.method != "POST") {
+        if matches!(route, Route::Metadata | Route::IdentityToken) {
+            return self.service(&workspace, &route, call);
+        }
+        if route == Route::Nothing || (route.is_posted() && call.method != "POST") {
             let mut answer = Answer::new(404, self.page(404));
             answer.set_static(header::CONTENT_TYPE, "text/html; charset=UTF-8");
             self.dress(call, &mut answer);
@@ -181,7 +242,7 @@ impl Backend for Live {
         };
         let mut answer = Answer::new(status, text);
         answer.set_static(header::CONTENT_TYPE, "application/json; charset=UTF-8");
-        if status == 401 && route != Route::Token {
+        if status == 401 && !matches!(route, Route::Token | Route::Exchange) {
             let realm = "Bearer realm=\"https://accounts.google.com/\", error=\"invalid_token\"";
             answer.set_static(header::WWW_AUTHENTICATE, realm);
         }
@@ -200,13 +261,13 @@ impl Backend for Live {
     }
 
     fn is_violation(&self, call: &Call) -> bool {
-        let signing_in = call.method == "POST" && Route::of(&call.path) == Route::Token;
+        let signing_in = call.method == "POST" && Route::of(&call.path).is_posted();
         !signing_in && !matches!(call.method.as_str(), "GET" | "HEAD")
     }
 
     fn failure(&self, call: &Call, status: u16) -> (&'static str, String) {
         let refusal = match Route::of(&call.path) {
-            Route::Token => Refusal::token(status, "internal_failure", "Backend Error"),
+            Route::Token | Route::Exchange => Refusal::token(status, "internal_failure", "Backend Error"),
             _ => Refusal::failure(status),
         };
         ("application/json; charset=UTF-8", format!("{:#}\n", refusal.body))

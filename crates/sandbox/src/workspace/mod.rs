@@ -8,6 +8,7 @@
 mod activity;
 mod directory;
 mod fields;
+mod keyless;
 mod live;
 mod paging;
 mod person;
@@ -26,6 +27,7 @@ pub use crate::server::{Identity, Request, Server};
 pub use crate::throttle::Throttle;
 pub use crate::{Body, Fault, FaultKind};
 pub use activity::Activity;
+pub use keyless::{AUDIENCE, REQUEST_TOKEN, SUBJECT};
 pub use person::Person;
 pub use policy::Policy;
 pub use refusal::Limit;
@@ -60,5 +62,16 @@ impl Workspace {
         let state = server.state();
         let account = state.as_ref().and_then(|state| state.service_accounts.first());
         account.map_or_else(String::new, |account| account.file(&server.url()))
+    }
+
+    /// A federation file with the exchange of this server. The other identity provider's token is in `file`, or at an address
+    /// of this server.
+    pub fn federation_file(server: &Server<Self>, file: Option<&str>) -> String {
+        keyless::federation_file(&server.url(), file)
+    }
+
+    /// A token of the other identity provider, valid for so many seconds.
+    pub fn subject_token(server: &Server<Self>, subject: &str, seconds: i64) -> String {
+        keyless::subject_token(&server.url(), subject, jiff::Timestamp::now().as_second(), seconds)
     }
 }

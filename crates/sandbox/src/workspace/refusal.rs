@@ -108,6 +108,44 @@ impl Refusal {
         Self::new(403, message, "usageLimits", "accessNotConfigured", Some("PERMISSION_DENIED"))
     }
 
+    /// A refusal of the service that signs, in the newer form.
+    fn iam(status: u16, message: &str, kind: &str, detail: Option<(&str, Value)>) -> Self {
+        let mut error = json!({ "code": status, "message": message, "status": kind });
+        if let (Some((reason, metadata)), Some(error)) = (detail, error.as_object_mut()) {
+            let detail = json!([{
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": reason,
+                "domain": "iam.googleapis.com",
+                "metadata": metadata,
+            }]);
+            error.insert("details".to_owned(), detail);
+        }
+        Self { status, body: json!({ "error": error }) }
+    }
+
+    pub(super) fn may_not_sign() -> Self {
+        let message = "Permission 'iam.serviceAccounts.signJwt' denied on resource (or it may not exist).";
+        let metadata = json!({ "permission": "iam.serviceAccounts.signJwt" });
+        Self::iam(403, message, "PERMISSION_DENIED", Some(("IAM_PERMISSION_DENIED", metadata)))
+    }
+
+    pub(super) fn signing_scope() -> Self {
+        let message = "Request had insufficient authentication scopes.";
+        let metadata = json!({ "service": "iamcredentials.googleapis.com" });
+        Self::iam(403, message, "PERMISSION_DENIED", Some(("ACCESS_TOKEN_SCOPE_INSUFFICIENT", metadata)))
+    }
+
+    pub(super) fn iam_disabled() -> Self {
+        let message = "IAM Service Account Credentials API has not been used in project 482910573661 before or it is \
+            disabled.";
+        let metadata = json!({ "service": "iamcredentials.googleapis.com" });
+        Self::iam(403, message, "PERMISSION_DENIED", Some(("SERVICE_DISABLED", metadata)))
+    }
+
+    pub(super) fn invalid_argument() -> Self {
+        Self::iam(400, "Request contains an invalid argument.", "INVALID_ARGUMENT", None)
+    }
+
     pub(super) fn domain_not_found() -> Self {
         Self::new(404, "Domain not found.", "global", "notFound", None)
     }

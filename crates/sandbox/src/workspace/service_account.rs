@@ -29,12 +29,20 @@ pub struct ServiceAccount {
     pub(super) delegated: Vec<String>,
     pub(super) deleted: bool,
     pub(super) key_revoked: bool,
+    /// Who may have something signed for it.
+    pub(super) token_creators: Vec<String>,
 }
 
 impl ServiceAccount {
     /// A service account without delegation, by its address: `name@project.iam.gserviceaccount.com`.
     pub fn new(email: impl Into<String>) -> Self {
-        Self { email: email.into(), delegated: Vec::new(), deleted: false, key_revoked: false }
+        Self {
+            email: email.into(),
+            delegated: Vec::new(),
+            deleted: false,
+            key_revoked: false,
+            token_creators: Vec::new(),
+        }
     }
 
     /// The scopes that the customer delegated to it for the whole domain.
@@ -52,6 +60,13 @@ impl ServiceAccount {
     /// Whether its key is revoked: its signatures are then not valid.
     pub fn key_revoked(mut self, revoked: bool) -> Self {
         self.key_revoked = revoked;
+        self
+    }
+
+    /// Lets an identity have assertions signed for it: the attached account's address, or the subject of a token of another
+    /// identity provider.
+    pub fn token_creator(mut self, identity: impl Into<String>) -> Self {
+        self.token_creators.push(identity.into());
         self
     }
 

@@ -24,6 +24,12 @@ pub struct Workspace {
     pub(crate) policies: Vec<Policy>,
     pub(crate) units: Vec<String>,
     pub(crate) service_accounts: Vec<ServiceAccount>,
+    /// The service account attached to the machine, and the scopes of its tokens.
+    pub(crate) attached: Option<(String, Vec<String>)>,
+    /// The subjects of the other identity provider that the pool accepts.
+    pub(crate) federated: Vec<String>,
+    /// Whether the service that signs is switched off.
+    pub(crate) iam_disabled: bool,
     pub(crate) throttles: Vec<(Throttle, Limit)>,
     pub(crate) denials: Vec<String>,
     pub(crate) api_disabled: bool,
@@ -49,6 +55,9 @@ impl Workspace {
             policies: Vec::new(),
             units: Vec::new(),
             service_accounts: Vec::new(),
+            attached: None,
+            federated: Vec::new(),
+            iam_disabled: false,
             throttles: Vec::new(),
             denials: Vec::new(),
             api_disabled: false,
@@ -103,6 +112,28 @@ impl Workspace {
     /// Adds a service account, or replaces the one with that address.
     pub fn service_account(mut self, account: ServiceAccount) -> Self {
         self.put_service_account(account);
+        self
+    }
+
+    /// Attaches a service account to the machine; its tokens have these scopes.
+    pub fn attached<S: Into<String>>(
+        mut self,
+        email: impl Into<String>,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.attached = Some((email.into(), scopes.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Accepts tokens of the other identity provider with this subject.
+    pub fn federated(mut self, subject: impl Into<String>) -> Self {
+        self.federated.push(subject.into());
+        self
+    }
+
+    /// Whether the service that signs is switched off in the service account's project.
+    pub fn iam_disabled(mut self, disabled: bool) -> Self {
+        self.iam_disabled = disabled;
         self
     }
 

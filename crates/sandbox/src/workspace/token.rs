@@ -43,7 +43,7 @@ impl Tokens {
         lock(&self.granted).get(token).cloned()
     }
 
-    fn issue(&self, grant: Grant) -> String {
+    pub(super) fn issue(&self, grant: Grant) -> String {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let seed = format!("{grant:?} {number} {:?}", std::time::Instant::now());
         let token = format!("ya29.c.{}", opaque(&seed, 180));
@@ -132,7 +132,7 @@ fn grant(
     Ok(Grant { subject, delegated: true, scopes, expires })
 }
 
-struct Assertion<'a> {
+pub(super) struct Assertion<'a> {
     signed: &'a str,
     header: Value,
     claims: Value,
@@ -140,7 +140,7 @@ struct Assertion<'a> {
 }
 
 impl<'a> Assertion<'a> {
-    fn read(text: &'a str) -> Option<Self> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
         let part = |text: &str| serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).ok()?).ok();
@@ -148,24 +148,30 @@ impl<'a> Assertion<'a> {
         Some(Self { signed, header: part(header)?, claims: part(claims)?, signature })
     }
 
-    fn text(&self, claim: &str) -> &str {
+    pub(super) fn text(&self, claim: &str) -> &str {
         self.claims.get(claim).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn number(&self, claim: &str) -> Option<i64> {
+        self.claims.get(claim).and_then(Value::as_i64)
+    }
+
+    /// Whether its signature is that of the key.
+    pub(super) fn is_signed(&self, key: &[u8]) -> bool {
+        let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key);
+        let algorithm = self.header.get("alg").and_then(Value::as_str);
+        algorithm == Some("RS256") && key.verify(self.signed.as_bytes(), &self.signature).is_ok()
     }
 
     fn verify(&self, account: &ServiceAccount, key: &[u8]) -> Result<(), Refusal> {
         let header = |name: &str| self.header.get(name).and_then(Value::as_str);
         // Without a key id, all keys of the account are tried.
         let known = header("kid").is_none_or(|kid| kid == account.key_id()) && !account.key_revoked;
-        let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key);
-        let holds = header("alg") == Some("RS256")
-            && known
-            && key.verify(self.signed.as_bytes(), &self.signature).is_ok();
-        if holds { Ok(()) } else { Err(grant_error("Invalid JWT Signature.")) }
+        if known && self.is_signed(key) { Ok(()) } else { Err(grant_error("Invalid JWT Signature.")) }
     }
 
     fn check_times(&self, now: i64) -> Result<(), Refusal> {
-        let time = |claim: &str| self.claims.get(claim).and_then(Value::as_i64);
-        let reasonable = match (time("iat"), time("exp")) {
+        let reasonable = match (self.number("iat"), self.number("exp")) {
             (Some(issued), Some(expires)) => {
                 let length = expires.saturating_sub(issued);
                 (1..=3600).contains(&length) && issued <= now.saturating_add(SKEW) && expires > now - SKEW

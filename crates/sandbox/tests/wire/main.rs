@@ -23,4 +23,5 @@ mod rulesets;
 mod scenarios;
 mod signer;
 mod workspace;
+mod workspace_keyless;
 mod workspace_token;

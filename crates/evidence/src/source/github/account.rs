@@ -77,7 +77,9 @@ pub(super) fn cache(
     let directory = evidence_http::cache::directory(env)?;
     let of_key = surroundings.cache_secret.as_slice();
     let (secret, account) = match (signed_in, identity) {
-        (SignedIn::App(app), _) => (of_key, format!("installation {} {}", app.installation_id, granted(app))),
+        (SignedIn::App(app), _) => {
+            (of_key, format!("app {} installation {} {}", app.app_id, app.installation_id, granted(app)))
+        }
         (SignedIn::Token(_), Some((user, scopes))) => (of_key, format!("user {} {}", user.id, scopes.text())),
         (SignedIn::Token(token), None) => (token.expose().as_bytes(), String::new()),
     };

@@ -95,7 +95,9 @@ fn first(host: &Host, population: Population) -> impl Iterator<Item = Collection
     let per_repository = saturating_u64(topics::of_repositories(&host.config).count());
     let found_by = if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
     let excluded = members.iter().filter(|member| member.out_of_scope.is_some()).count();
-    let work = plan::work(host, in_scope);
+    let asked = repositories.iter().filter(|repository| repository.is_asked()).count();
+    let exempt = repositories.iter().filter(|repository| repository.is_exempt()).count();
+    let work = plan::work(host, saturating_u64(asked));
     let undiscovered = found.iter().filter(|item| item.is_inspection()).count();
     let population = CollectionItem::Population {
         discovered,
@@ -110,7 +112,11 @@ fn first(host: &Host, population: Population) -> impl Iterator<Item = Collection
                 0 => String::new(),
                 excluded => format!(", {} excluded", thousands(saturating_u64(excluded))),
             };
-            format!("{} {found_by}{excluded}", counted(in_scope, "repository", "repositories"))
+            let exempt = match exempt {
+                0 => String::new(),
+                exempt => format!(", {} archived or disabled", thousands(saturating_u64(exempt))),
+            };
+            format!("{} {found_by}{excluded}{exempt}", counted(in_scope, "repository", "repositories"))
         },
     };
     std::iter::once(population).chain(found)

@@ -57,7 +57,8 @@ pub(super) async fn connect(
             surroundings.reporter.event(Event::Warning(&warning("nothing_to_resume", text, &config.org)));
         }
         user = identity.map(|(user, _)| user);
-        client.with_cache(cache)
+        // The host makes its entity tags with the token, and an app has another one in each run.
+        client.with_cache(cache).asking_by_time(signed_in.app().is_some())
     } else {
         client
     };

@@ -31,8 +31,10 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
     if topics::of_repositories(&host.config).next().is_some() {
         count = planned_repositories(host, preflight).await?;
     }
-    let RepositoryCount { listed, excluded, pages, partial } = count;
+    let RepositoryCount { listed, excluded, archived, seen, pages, partial } = count;
     let repositories = listed.saturating_sub(excluded);
+    // Nothing is asked about an archived repository.
+    let asked = repositories.saturating_sub(archived);
     if pages > 0 {
         let scope = match host.organization.counts.total() {
             _ if partial => Scope::Partial,
@@ -69,15 +71,19 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
         plan.requests_minimum += repositories;
     }
     for topic in topics::of_repositories(&host.config) {
-        plan.artifacts.push((topic.name, repositories));
+        let of_archived = if topic.asks_for_its_artifact { 0 } else { archived };
+        plan.artifacts.push((topic.name, asked + of_archived));
         let Requests { least, most, .. } = (topic.requests)(host);
-        plan.requests_minimum += repositories * least;
-        plan.requests_maximum += repositories * most;
+        plan.requests_minimum += asked * least;
+        plan.requests_maximum += asked * most;
     }
     let others = plan.requests_minimum.saturating_sub(
-        topics::of_repositories(&host.config).map(|topic| repositories * (topic.requests)(host).least).sum(),
+        topics::of_repositories(&host.config).map(|topic| asked * (topic.requests)(host).least).sum(),
     );
-    let work = work(host, repositories);
+    // On the pages that a plan does not read, usually as many are archived.
+    let unread = listed.saturating_sub(seen);
+    let usually_archived = archived.saturating_mul(unread).checked_div(seen).unwrap_or(0);
+    let work = work(host, asked.saturating_sub(usually_archived));
     let usual = work.iter().map(Work::usual).fold(Phase::default(), |sum, phase| Phase {
         requests: sum.requests + phase.requests,
         counted: sum.counted + phase.counted,
@@ -115,7 +121,7 @@ fn ends_before(host: &Host, plan: &Plan) -> Option<String> {
     })
 }
 
-/// The usual requests about this many repositories, by topic.
+/// The usual requests about this many repositories that are asked about, by topic.
 pub(super) fn work(host: &Host, repositories: u64) -> Vec<Work> {
     let work = |topic: &'static Topic| {
         let [from_nothing, from_kept, rest] = (topic.requests)(host).usual;
@@ -188,7 +194,10 @@ async fn planned_repositories(host: &Host, preflight: &Preflight) -> Result<Repo
         for repository in page {
             let name = name(repository);
             let name = name.as_deref().and_then(|name| name.split_once('/'));
-            count.add(name.is_some_and(|(_, name)| selection.leaves_out(name, repository).is_some()));
+            let excluded = name.is_some_and(|(_, name)| selection.leaves_out(name, repository).is_some());
+            count.add(excluded);
+            count.seen += 1;
+            count.archived += u64::from(!excluded && repository.archived == Some(true));
         }
     };
     let (first, last) = preflight.first_page(host).await.map_err(problem)?;
@@ -224,6 +233,10 @@ struct RepositoryCount {
     listed: u64,
     /// How many of them are known to be excluded.
     excluded: u64,
+    /// How many of the others are known to be archived.
+    archived: u64,
+    /// How many the plan has read of the list.
+    seen: u64,
     pages: u64,
     /// Whether the host says that it omitted some.
     partial: bool,

@@ -278,6 +278,16 @@ impl ScopedRepository {
     pub(super) fn target(&self) -> RepositoryName<'_> {
         RepositoryName::new(&self.subject)
     }
+
+    /// Whether requests are made about it: it is shown, and a rule can apply to it.
+    pub(super) fn is_asked(&self) -> bool {
+        matches!(&self.origin, Origin::Shown(details) if details.exempt().is_none())
+    }
+
+    /// Whether the host shows it as one that no rule applies to.
+    pub(super) fn is_exempt(&self) -> bool {
+        matches!(&self.origin, Origin::Shown(details) if details.exempt().is_some())
+    }
 }
 
 /// The subject of a repository of the organization.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use super::host::Host;
+use super::host::{Host, refusal};
 use super::repository::{RepositoryDetails, ScopedRepository};
 use crate::observation::{ArtifactKind, Inspection};
 
@@ -14,7 +14,9 @@ pub(super) struct Topic {
     pub(super) name: &'static str,
     /// The kind of its first artifact: its rules decide whether the topic is read, and are undecided if it cannot be.
     pub(super) kind: &'static ArtifactKind,
-    /// How many requests a subject takes.
+    /// Whether its artifact needs a request. If so, an archived repository has none.
+    pub(super) asks_for_its_artifact: bool,
+    /// How many requests a subject takes; an archived repository takes none.
     pub(super) requests: fn(&Host) -> Requests,
     /// The cache's names for its answers: the one for an existing setting, and the one for its absence.
     pub(super) kept_as: fn() -> [Option<u8>; 2],
@@ -50,6 +52,15 @@ pub(super) struct Look<'a> {
     pub(super) details: &'a RepositoryDetails,
     /// Its place in the order of the collection, if it has one.
     pub(super) number: Option<usize>,
+}
+
+impl Look<'_> {
+    /// The only observation about the topic of an archived repository; `None` if the repository is not archived. No setting
+    /// of it has an effect, so nothing is asked.
+    pub(super) fn archived(&self, topic: &Topic) -> Option<Inspection> {
+        let target = self.repository.target();
+        self.details.archived.then(|| target.observation(topic.kind, refusal::archived()).into())
+    }
 }
 
 impl fmt::Debug for Topic {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use super::host::service_account::DEFAULT_TOKEN_URI;
 use super::names::{MY_CUSTOMER, NAME, is_address, is_customer, is_domain};
 use crate::config::controls::{self, Applied, controls_of, served_by};
 use crate::config::shared::{self, TIMEOUT_SECONDS};
@@ -28,6 +29,16 @@ pub(crate) static OWN_HOSTS: OwnHosts = OwnHosts {
     mistaken: |_| None,
 };
 
+/// The provider's own address of the service that signs.
+pub(crate) static IAM_HOSTS: OwnHosts = OwnHosts {
+    shown: "`https://iamcredentials.googleapis.com`",
+    is_own: |host| host == "iamcredentials.googleapis.com",
+    mistaken: |_| None,
+};
+
+/// The mode without a key file.
+const SIGN_JWT: &str = "sign_jwt";
+
 /// The provider's own address for policies.
 pub(crate) static CLOUD_IDENTITY_HOSTS: OwnHosts = OwnHosts {
     shown: "`https://cloudidentity.googleapis.com`",
@@ -45,6 +56,8 @@ pub struct AltCloudConfig {
     pub credentials_env: String,
     /// `credentials_json_env`: the name of a variable that holds the content of the file instead.
     pub credentials_json_env: Option<String>,
+    /// `mode: sign_jwt`: the provider signs, and no key is here.
+    pub keyless: Option<Keyless>,
     /// `customer_id`
     pub customer_id: String,
     /// `admin_email`: the administrator that the service account acts for.
@@ -61,6 +74,19 @@ pub struct AltCloudConfig {
     pub api_url: Url,
     /// `cloud_identity_url`: base of the API for policies, likewise.
     pub cloud_identity_url: Url,
+}
+
+/// A service account without a key file, for which the provider signs.
+#[derive(Debug, Clone)]
+pub struct Keyless {
+    /// `service_account`: its address.
+    pub service_account: String,
+    /// Whether a federation file says who asks for the signature; otherwise the identity attached to the machine does.
+    pub federated: bool,
+    /// `iam_url`: base of the service that signs.
+    pub iam_url: Url,
+    /// `token_uri`: the exchange of assertions for tokens.
+    pub token_uri: Url,
 }
 
 impl AltCloudConfig {
@@ -88,12 +114,13 @@ keys! {
     /// The key of this source.
     pub(crate) KEY = optional_section(NAME.id(), &SECTION)
         also &["google", "gsuite", "workspace", "google_workspace", "gcp", "alt_cloud"];
-    MODE = required("mode", Shape::Text(Format::Choice(&["service_account"])),
-        "How the tool authenticates: as a service account with read-only scopes delegated by an \
-         administrator.")
+    MODE = required("mode", Shape::Text(Format::Choice(&["service_account", SIGN_JWT])),
+        "How the tool authenticates as a service account with read-only scopes delegated by an administrator: with the \
+         account's key, or without one, by having the provider sign.")
         example "service_account", also &["auth", "auth_mode"];
     CREDENTIALS_ENV = variable("credentials_env", "ALTCLOUD_APPLICATION_CREDENTIALS",
-        "The environment variable that holds the path of the service account's credentials file.")
+        "The environment variable that holds the path of the service account's credentials file; with `mode: sign_jwt`, \
+         of a federation file, without which the identity attached to the machine is used.")
         rule "a name, never the path or the credentials themselves",
         example "ALTCLOUD_APPLICATION_CREDENTIALS",
         also &["credentials", "credentials_file", "credentials_path", "key_file", "service_account_file"];
@@ -101,6 +128,18 @@ keys! {
         "The environment variable that holds the content of the credentials file, instead of its path.")
         rule "a name, never the content itself; without `credentials_env`", example "ALTCLOUD_CREDENTIALS_JSON",
         also &["credentials_json", "service_account_json"];
+    SERVICE_ACCOUNT = optional("service_account", LINE,
+        "The service account for which the provider signs.")
+        rule "an e-mail address; needed with `mode: sign_jwt`, and only there",
+        example "evidence@acme-audit.iam.gserviceaccount.com", also &["service_account_email", "client_email"];
+    IAM_URL = default("iam_url", DefaultValue::Text("https://iamcredentials.googleapis.com"), URL,
+        "The base URL of the service that signs, with `mode: sign_jwt`.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://iamcredentials.googleapis.com", also &["iam_credentials_url"];
+    TOKEN_URI = default("token_uri", DefaultValue::Text(DEFAULT_TOKEN_URI), URL,
+        "The address that exchanges assertions for tokens, with `mode: sign_jwt`; a key's file names its own.")
+        rule "https, or http on loopback; no user, query or fragment",
+        example "https://oauth2.googleapis.com/token", also &["token_url"];
     CUSTOMER_ID = default("customer_id", DefaultValue::Text(MY_CUSTOMER), LINE,
         "The customer whose directory is read; `my_customer` means the administrator's own.")
         rule "`my_customer`, or `C` and letters and digits", example "C01abc2de",
@@ -132,12 +171,15 @@ static SECTION: Section = Section::new(
         &MODE,
         &CREDENTIALS_ENV,
         &CREDENTIALS_JSON_ENV,
+        &SERVICE_ACCOUNT,
         &CUSTOMER_ID,
         &ADMIN_EMAIL,
         &DOMAINS,
         &CONTROLS,
         &TIMEOUT_SECONDS,
         &API_URL,
+        &IAM_URL,
+        &TOKEN_URI,
         &CLOUD_IDENTITY_URL,
     ],
 );
@@ -157,6 +199,7 @@ pub(super) fn decode(
             .help("remove one of them");
         decoder.problems.add(fields.place(), CREDENTIALS_JSON_ENV.path_in(&SECTION), complaint);
     }
+    let keyless = keyless(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()));
     let no_json = json_env.is_none() && fields.has(&CREDENTIALS_JSON_ENV);
     let customer_id = decoder.text(fields, &CUSTOMER_ID);
     let customer_id = checked(decoder, customer_id, is_customer, || {
@@ -181,6 +224,7 @@ pub(super) fn decode(
     Some(Arc::new(AltCloudConfig {
         credentials_json_env: json_env.map(|name| name.value),
         credentials_env: credentials_env?.value,
+        keyless: keyless?,
         customer_id: customer_id?,
         admin_email: admin_email?,
         domains: domains?,
@@ -190,6 +234,45 @@ pub(super) fn decode(
         api_url: api_url?,
         cloud_identity_url: cloud_identity_url?,
     }))
+}
+
+/// What `mode: sign_jwt` needs and no other mode takes. The outer `None`: a key is invalid.
+fn keyless(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Option<Keyless>> {
+    let service_account = decoder.text(fields, &SERVICE_ACCOUNT);
+    let is_wrong = service_account.is_none() && fields.has(&SERVICE_ACCOUNT);
+    let place = service_account.as_ref().map_or_else(|| fields.place(), |text| text.place.clone());
+    let service_account = checked(decoder, service_account, is_address, || {
+        Complaint::new("this is not an e-mail address")
+            .help("write the service account's address, as the cloud console shows it")
+    });
+    let mut address = |key| decoder.text(fields, key).and_then(|text| format::url(&text.value).ok());
+    let (iam_url, token_uri) = (address(&IAM_URL), address(&TOKEN_URI));
+    let mut problem = |place, key: &Key, complaint: Complaint| {
+        decoder.problems.add(place, key.path_in(&SECTION), complaint);
+    };
+    if mode? != SIGN_JWT {
+        let keys = [&SERVICE_ACCOUNT, &IAM_URL, &TOKEN_URI];
+        let misplaced: Vec<&'static Key> = keys.into_iter().filter(|key| fields.has(key)).collect();
+        for key in &misplaced {
+            let complaint =
+                Complaint::new(format!("`{}` has no meaning with `mode: service_account`", key.name))
+                    .help("write `mode: sign_jwt`, or remove the key");
+            problem(fields.place(), key, complaint);
+        }
+        return misplaced.is_empty().then_some(None);
+    }
+    if !fields.has(&SERVICE_ACCOUNT) {
+        let complaint = Complaint::new("`mode: sign_jwt` needs `service_account`")
+            .help(format!("add `service_account: {}`, with your account", SERVICE_ACCOUNT.example));
+        problem(place, &SERVICE_ACCOUNT, complaint);
+        return None;
+    }
+    if is_wrong {
+        return None;
+    }
+    let federated = fields.has(&CREDENTIALS_ENV) || fields.has(&CREDENTIALS_JSON_ENV);
+    let (service_account, iam_url, token_uri) = (service_account?, iam_url?, token_uri?);
+    Some(Some(Keyless { service_account, federated, iam_url, token_uri }))
 }
 
 /// The text, if it satisfies `rule`.

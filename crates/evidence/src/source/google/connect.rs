@@ -10,28 +10,28 @@ use evidence_bundle::document::Warning;
 use futures_util::future::{join, join_all};
 use jiff::SignedDuration;
 
-use super::advice::{api_error, connection, exchange_error, not_the_customers};
+use super::advice::{api_error, exchange_error, not_the_customers, unsigned_error};
 use super::config::AltCloudConfig;
-use super::host::access::Access;
+use super::host::access::{Access, NoToken};
 use super::host::answer::says_scopes;
 use super::host::api::Host;
+use super::host::credentials_file::Loaded;
 use super::host::dialect::{DirectoryApi, TokenExchange};
 use super::host::listing::{ListingError, Period};
 use super::host::scopes::OAuthScope;
-use super::host::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
+use super::host::service_account::SignIn;
 use super::host::token::TokenAnswer;
 use super::names::NAME;
 use super::observe::refusal_text;
 use super::session::AltCloudSession;
+use super::sign_in;
 use super::topic::{Answers, FirstPart, Topic};
 use super::topics;
 use super::users::{self, FirstUsers};
 use crate::clock;
 use crate::env::Env;
-use crate::report::SourceWatch;
-use crate::source::{ConnectError, ConnectErrorKind, RunContext};
+use crate::source::{ConnectError, RunContext};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Anonymous, Client, ClientSettings, Dialect, Proxy};
 
 /// Requests in flight. The provider limits requests per minute and user, and a few listings gain nothing from more.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -42,41 +42,18 @@ pub(super) const REQUESTS_PER_MINUTE: u32 = 1_200;
 /// How many days the provider keeps the log.
 const LOG_DAYS: i64 = 180;
 
-/// The variable in which the provider's own tools expect the path of the file.
-const USUAL_VARIABLE: &str = "GOOGLE_APPLICATION_CREDENTIALS";
-
-/// The service account that the configured variable names.
-pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {
-    let loaded = match &config.credentials_json_env {
-        Some(variable) => {
-            let content =
-                env.secret(variable).map_err(|error| connection(error.to_string(), vec![error.help()]))?;
-            service_account::from_content(variable, content.as_ref().map(|content| content.text()))
-        }
-        None => service_account::load(&config.credentials_env, env.var(&config.credentials_env)),
-    };
-    loaded.map_err(|ServiceAccountError { message, mut help }| {
-        let is_other = config.credentials_json_env.is_some() || config.credentials_env != USUAL_VARIABLE;
-        if is_other && env.var(&config.credentials_env).is_none() && env.var(USUAL_VARIABLE).is_some() {
-            let line = format!("to use it, write `credentials_env: {USUAL_VARIABLE}` in sources.altcloud");
-            help.insert(0, format!("{USUAL_VARIABLE} is set but not read: {line}"));
-        }
-        connection(message, help)
-    })
-}
-
 /// Exchanges the key for a token, then reads the first page of everything that the controls need, concurrently.
 pub(super) async fn connect(
     config: AltCloudConfig,
     surroundings: &RunContext,
 ) -> Result<AltCloudSession, ConnectError> {
-    let Loaded { account, warning } = account(&config, &surroundings.env)?;
+    let Loaded { value: found, warning } = sign_in::find(&config, &surroundings.env)?;
     // The file may have changed since the screen was created.
-    surroundings.screen.learn(account.secrets());
-    let access = access(&config, account, surroundings)?;
+    surroundings.screen.learn(found.secrets());
+    let access = access(&config, found, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
-    let granted = tokens(&config, &access).await;
+    let granted = tokens(&config, &access, &surroundings.env).await;
     let failed = |access: &Access, error: ConnectError| {
         let (requests, retries) = access.requests();
         error.after(requests, retries)
@@ -104,37 +81,19 @@ pub(super) async fn connect(
 
 fn access(
     config: &AltCloudConfig,
-    account: ServiceAccount,
-    surroundings: &RunContext,
+    SignIn { account, signer }: SignIn,
+    run: &RunContext,
 ) -> Result<Access, ConnectError> {
-    let client = |dialect: Arc<dyn Dialect>, plain: bool| {
-        let settings = ClientSettings {
-            timeout: config.timeout,
-            max_concurrency: CONCURRENCY,
-            requests_per_minute: REQUESTS_PER_MINUTE,
-            rate_limit_pause: !surroundings.dry_run,
-            proxy: Proxy::from_env(&surroundings.env),
-            plain,
-            ..ClientSettings::default()
-        };
-        let clock = surroundings.env.clock.clone();
-        let watch = SourceWatch::new(NAME, &surroundings.reporter);
-        Client::new(settings, dialect, Arc::new(Anonymous), clock, watch).map_err(|text| ConnectError {
-            kind: ConnectErrorKind::Configuration,
-            ..connection(text, Vec::new())
-        })
-    };
-    let exchange = client(Arc::new(TokenExchange), account.token_uri.scheme() == "http")?;
-    let api = client(Arc::new(DirectoryApi), config.is_plain())?;
-    let clock = surroundings.env.clock.clone();
-    Ok(Access::new(
-        account,
-        config.admin_email.clone(),
-        exchange,
-        api,
-        clock,
-        Arc::clone(&surroundings.screen),
-    ))
+    let settings = sign_in::settings(config, CONCURRENCY, REQUESTS_PER_MINUTE, run);
+    let client = |dialect, url| sign_in::client(config, run, dialect, url, settings.clone());
+    let exchange = client(Arc::new(TokenExchange), &account.token_uri)?;
+    // One client for both addresses of the API: without TLS if one of them has none.
+    let address = if config.is_plain() { &config.cloud_identity_url } else { &config.api_url };
+    let address = if config.api_url.scheme() == "http" { &config.api_url } else { address };
+    let api = client(Arc::new(DirectoryApi), address)?;
+    let signing = sign_in::signing(config, signer, &account.email, &settings, run)?;
+    let (clock, screen) = (run.env.clock.clone(), Arc::clone(&run.screen));
+    Ok(Access::new(account, signing, config.admin_email.clone(), exchange, api, clock, screen))
 }
 
 /// The period of the log, which ends now.
@@ -151,35 +110,41 @@ fn period(access: &Access, env: &Env) -> Period {
 }
 
 /// A token for all required scopes; if the exchange refuses them together, a token for those that are delegated.
-async fn tokens(config: &AltCloudConfig, access: &Access) -> Result<Started, ConnectError> {
+async fn tokens(config: &AltCloudConfig, access: &Access, env: &Env) -> Result<Started, ConnectError> {
     let needed = OAuthScope::needed(&config.rules);
+    let no_token = |problem: &NoToken| match problem {
+        NoToken::Exchange(problem) => exchange_error(config, access.account(), problem),
+        NoToken::Unsigned(unsigned) => {
+            unsigned_error(config, access, unsigned, sign_in::noticed(config, env))
+        }
+    };
     let problem = match access.ask(&needed).await {
         Ok(token) => return started(config, access, needed, token, Vec::new()),
         Err(problem) => problem,
     };
-    let ListingError::Refused(first) = &problem else {
-        return Err(exchange_error(config, access.account(), &problem));
+    let NoToken::Exchange(ListingError::Refused(first)) = &problem else {
+        return Err(no_token(&problem));
     };
     if !says_scopes(first) || needed.len() < 2 {
-        return Err(exchange_error(config, access.account(), &problem));
+        return Err(no_token(&problem));
     }
     let asked = join_all(needed.iter().map(|scope| access.ask(std::slice::from_ref(scope)))).await;
     let (mut delegated, mut refused) = (Vec::new(), Vec::new());
     for (scope, answer) in needed.iter().zip(asked) {
         match answer {
             Ok(_) => delegated.push(*scope),
-            Err(ListingError::Refused(reason)) if says_scopes(&reason) => {
+            Err(NoToken::Exchange(ListingError::Refused(reason))) if says_scopes(&reason) => {
                 refused.push((*scope, reason.text()))
             }
-            Err(other) => return Err(exchange_error(config, access.account(), &other)),
+            Err(other) => return Err(no_token(&other)),
         }
     }
     if delegated.is_empty() {
-        return Err(exchange_error(config, access.account(), &problem));
+        return Err(no_token(&problem));
     }
     match access.ask(&delegated).await {
         Ok(token) => started(config, access, delegated, token, refused),
-        Err(problem) => Err(exchange_error(config, access.account(), &problem)),
+        Err(problem) => Err(no_token(&problem)),
     }
 }
 
@@ -248,9 +213,12 @@ fn denied(host: &Host, parts: &[FirstPart<'_>], warnings: &mut Vec<Warning>) -> 
 }
 
 /// A description of the service account, the administrator and the scopes.
-pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes: &[OAuthScope]) -> String {
+pub(super) fn identity(config: &AltCloudConfig, access: &Access, scopes: &[OAuthScope]) -> String {
     let scopes = scopes.iter().map(|scope| scope.short()).collect::<Vec<_>>().join(", ");
-    format!("service account {} for admin {}, read-only scopes {scopes}", account.email, config.admin_email)
+    let account = &access.account().email;
+    let signed =
+        access.identity().map_or_else(String::new, |who| format!(", signed by the provider for {who}"));
+    format!("service account {account} for admin {}, read-only scopes {scopes}{signed}", config.admin_email)
 }
 
 fn warn(code: &str, message: String, subject: &str) -> Warning {

@@ -1,19 +1,20 @@
 //! The workspace directory: two-step verification, administrators, account changes.
 //!
 //! `host` is the provider, `users` the population, `topics` what else is read, `names` what may be configured. The stages
-//! are functions: `connect` is the connection test with the help in `advice`, `plan` the dry run, `collect` the collection.
+//! are functions: `connect` is the connection test with what `sign_in` finds and the help in `advice`, `plan` the dry run, `collect` the collection.
 //! This file implements the source for the rest of the tool. The source only reads: its scopes permit nothing else.
 
 mod advice;
 mod collect;
 pub mod config;
 mod connect;
-mod host;
+pub(crate) mod host;
 mod names;
 mod observe;
 mod place;
 mod plan;
 mod session;
+mod sign_in;
 mod topic;
 mod topics;
 mod users;
@@ -25,7 +26,11 @@ use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
 use self::config::AltCloudConfig;
-use self::host::{scopes, service_account};
+use self::host::credentials_file::Loaded;
+use self::host::federation::{self, TokenPlace};
+use self::host::identity::Identity as Asking;
+use self::host::scopes;
+use self::host::service_account::{self, SignIn, Signer};
 use self::names::{NAME, USER};
 use self::session::AltCloudSession;
 use super::{CollectionItem, ConnectError, Plan, RunContext, Session, SessionSummary, Source, SourceKind};
@@ -43,6 +48,9 @@ pub static KIND: SourceKind = SourceKind {
     remedy: crate::source::place::no_remedy,
     decode: config::decode,
 };
+
+/// What is sent for the identity attached to the machine, in the place of a variable.
+const ATTACHED: &str = "the attached identity";
 
 fn api_url(config: &AltCloudConfig) -> String {
     config.api_url.as_str().trim_end_matches('/').to_string()
@@ -64,6 +72,9 @@ impl Source for AltCloudConfig {
             ("admin_email", self.admin_email.as_str().into()),
             ("api_url", self.api_url.as_str().into()),
         ];
+        if let Some(keyless) = &self.keyless {
+            settings.push(("service_account", keyless.service_account.as_str().into()));
+        }
         if self.reads_policies() {
             settings.push(("cloud_identity_url", self.cloud_identity_url.as_str().into()));
         }
@@ -71,7 +82,7 @@ impl Source for AltCloudConfig {
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
-        Ok(connect::account(self, env)?.account.secrets())
+        Ok(sign_in::find(self, env)?.value.secrets())
     }
 
     fn scope(&self) -> super::Scope {
@@ -87,21 +98,39 @@ impl Source for AltCloudConfig {
 
     fn origins(&self, env: &Env) -> Vec<Origin> {
         let variable = self.credentials_json_env.as_ref().unwrap_or(&self.credentials_env);
+        let is_attached = self.keyless.as_ref().is_some_and(|keyless| !keyless.federated);
+        let sent = if is_attached { ATTACHED } else { variable.as_str() };
         let origin =
-            |url, named_by| Origin { sender: NAME.id(), url, variables: vec![variable.clone()], named_by };
-        let exchange = connect::account(self, env).ok().map(|loaded| {
-            let named_by = NamedBy {
-                key: match self.credentials_json_env {
-                    Some(_) => "sources.altcloud.credentials_json_env",
-                    None => "sources.altcloud.credentials_env",
-                },
-                file: format!("the credentials file in {variable}"),
-                own: &service_account::OWN_HOSTS,
-            };
-            origin(loaded.account.token_uri, Some(named_by))
-        });
-        let policies = self.reads_policies().then(|| origin(self.cloud_identity_url.clone(), None));
-        exchange.into_iter().chain([origin(self.api_url.clone(), None)]).chain(policies).collect()
+            |url, named_by| Origin { sender: NAME.id(), url, variables: vec![sent.to_string()], named_by };
+        let named_by = |own| NamedBy {
+            key: match self.credentials_json_env {
+                Some(_) => "sources.altcloud.credentials_json_env",
+                None => "sources.altcloud.credentials_env",
+            },
+            file: format!("the credentials file in {variable}"),
+            own,
+        };
+        let mut origins = Vec::new();
+        if let Ok(Loaded { value: SignIn { account, signer }, .. }) = sign_in::find(self, env) {
+            match signer {
+                Signer::Key(_) => {
+                    origins.push(origin(account.token_uri, Some(named_by(&service_account::OWN_HOSTS))));
+                }
+                Signer::Provider(iam_url, identity) => {
+                    if let Asking::Federated(federation) = identity {
+                        let own = Some(named_by(&federation::OWN_HOSTS));
+                        if let TokenPlace::Address(url, _) = federation.place {
+                            origins.push(origin(url, None));
+                        }
+                        origins.push(origin(federation.token_url, own));
+                    }
+                    origins.extend([iam_url, account.token_uri].map(|url| origin(url, None)));
+                }
+            }
+        }
+        origins.push(origin(self.api_url.clone(), None));
+        origins.extend(self.reads_policies().then(|| origin(self.cloud_identity_url.clone(), None)));
+        origins
     }
 
     fn connect<'a>(&'a self, run: &'a RunContext) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
@@ -127,7 +156,7 @@ impl Session for AltCloudSession {
     }
 
     fn identity(&self) -> String {
-        connect::identity(&self.host.config, self.host.access.account(), &self.host.scopes)
+        connect::identity(&self.host.config, &self.host.access, &self.host.scopes)
     }
 
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {

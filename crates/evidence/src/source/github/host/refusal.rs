@@ -64,6 +64,12 @@ pub(crate) fn disabled() -> Seen {
     Seen::Nothing { reason: &rules::reason::REPOSITORY_DISABLED, detail }
 }
 
+/// The host shows the repository as archived: nothing can be changed in it, so it is not asked.
+pub(crate) fn archived() -> Seen {
+    let detail = "the host shows the repository as archived".to_string();
+    Seen::Nothing { reason: &rules::reason::ARCHIVED, detail }
+}
+
 /// Whether the answer was "Not Found", which may refer to the repository.
 pub(crate) fn is_not_found(observation: &Observation) -> bool {
     let refused =

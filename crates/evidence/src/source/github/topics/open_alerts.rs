@@ -21,6 +21,7 @@ use evidence_rules::codehost::security::{OpenAlert, OpenAlerts, RepositoryAlert}
 pub(crate) static TOPIC: Topic = Topic {
     name: "open alerts",
     kind: &OPEN_ALERTS,
+    asks_for_its_artifact: true,
     requests: |host| {
         let known = host.shared.alert_requests().unwrap_or(1);
         Requests { least: known, most: known, usual: [0; 3] }

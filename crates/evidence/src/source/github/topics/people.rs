@@ -30,6 +30,7 @@ use evidence_rules::listed::of_people;
 pub(crate) static TOPIC: Topic = Topic {
     name: "people",
     kind: &PEOPLE,
+    asks_for_its_artifact: true,
     // The connection test reads them, so a dry run knows how many pages there are.
     requests: |host| {
         let known = host.shared.people_requests().unwrap_or(LISTS);

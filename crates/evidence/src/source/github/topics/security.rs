@@ -24,6 +24,7 @@ use evidence_rules::inspection::Facts;
 pub(crate) static TOPIC: Topic = Topic {
     name: "security settings",
     kind: &SECURITY,
+    asks_for_its_artifact: false,
     requests: |host| {
         let most = u64::from(asks(host));
         Requests { least: 0, most, usual: [100 * most; 3] }

@@ -8,35 +8,31 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use evidence_bundle::document::Warning;
-use evidence_text::saturating_i64;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{HeaderMap, HeaderValue};
-use zeroize::Zeroizing;
 
 use super::answer::says_time;
-use super::assertion::assertion;
+use super::assertion::claims;
 use super::dialect::DirectoryApi;
 use super::listing::ListingError;
 use super::scopes::{OAuthScope, joined};
-use super::service_account::ServiceAccount;
-use super::token::{TOKEN, TokenAnswer};
+use super::service_account::{Key, ServiceAccount};
+use super::sign_jwt::{Remote, Unsigned};
+use super::token::{TOKEN, TokenAnswer, lease};
 use crate::env::Clock;
 use crate::jwt;
 use crate::source::google::names::NAME;
 use evidence_http::retry::http_date;
 use evidence_http::{
     Answered, Call, CallError, Client, Credential, FailureKind, GivenUp, Lease, Login, Refused, Renewal,
-    RenewalTerms, Request, RequestFailure, bearer,
+    RenewalTerms, Request, RequestFailure,
 };
 use evidence_screen::Screen;
 
 /// The grant type (RFC 7523), form-encoded.
 const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
-
-/// The assumed lifetime of a token if the answer does not state one.
-const SHORT_LIFETIME: u64 = 600;
 
 /// When a token is renewed: before it ends, for longer than a single request takes, and when the API refuses it.
 const TERMS: RenewalTerms =
@@ -57,12 +53,29 @@ pub(crate) struct Access {
 /// Exchanges assertions for tokens.
 struct Exchange {
     account: ServiceAccount,
+    signing: Signing,
     admin: String,
     client: Client,
     clock: Clock,
     screen: Arc<Screen>,
     /// The offset in seconds from this machine's clock to the provider's.
     skew: AtomicI64,
+}
+
+/// What signs assertions, ready for it.
+pub(crate) enum Signing {
+    /// A key of this machine.
+    Key(Box<Key>),
+    /// The provider.
+    Remote(Box<Remote>),
+}
+
+/// Why there is no token.
+pub(crate) enum NoToken {
+    /// Nothing signed the assertion.
+    Unsigned(Unsigned),
+    /// The exchange did not give one.
+    Exchange(ListingError),
 }
 
 /// Exchanges a new assertion for a token of these scopes, until that fails.
@@ -104,6 +117,7 @@ impl Access {
     /// Access without a token yet. `exchange` calls the account's `token_uri`, `api` the API.
     pub(crate) fn new(
         account: ServiceAccount,
+        signing: Signing,
         admin: String,
         exchange: Client,
         api: Client,
@@ -111,7 +125,7 @@ impl Access {
         screen: Arc<Screen>,
     ) -> Access {
         let skew = AtomicI64::new(0);
-        let exchange = Arc::new(Exchange { account, admin, client: exchange, clock, screen, skew });
+        let exchange = Arc::new(Exchange { account, signing, admin, client: exchange, clock, screen, skew });
         Access { exchange, api, clients: OnceLock::new() }
     }
 
@@ -120,10 +134,16 @@ impl Access {
         &self.exchange.account
     }
 
+    /// The identity that asks the provider to sign, in words, if no key does.
+    pub(crate) fn identity(&self) -> Option<String> {
+        self.exchange.remote().map(Remote::shown)
+    }
+
     /// The number of requests sent so far, retries included, and the number of retries.
     pub(crate) fn requests(&self) -> (u64, u64) {
         let both = |count: fn(&Client) -> u64| count(&self.exchange.client).saturating_add(count(&self.api));
-        (both(Client::requests), both(Client::retries))
+        let (requests, retries) = self.exchange.remote().map(Remote::requests).unwrap_or_default();
+        (both(Client::requests).saturating_add(requests), both(Client::retries).saturating_add(retries))
     }
 
     /// The listings that were given up.
@@ -136,7 +156,8 @@ impl Access {
     pub(crate) fn paused(&self) -> SignedDuration {
         let clients = self.clients.get().into_iter().flatten();
         let longest = clients.map(|(_, client)| client.paused()).max().unwrap_or(SignedDuration::ZERO);
-        longest.saturating_add(self.exchange.client.paused())
+        let signing = self.exchange.remote().map_or(SignedDuration::ZERO, Remote::paused);
+        longest.saturating_add(self.exchange.client.paused()).saturating_add(signing)
     }
 
     /// A time of this machine as the provider's clock would show it, if their difference is known.
@@ -158,7 +179,7 @@ impl Access {
     }
 
     /// Requests a token for `scopes` without using it.
-    pub(crate) async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, ListingError> {
+    pub(crate) async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, NoToken> {
         self.exchange.ask(scopes).await
     }
 
@@ -193,17 +214,28 @@ impl Access {
     }
 }
 
-/// A token and its end, by the clock that says `now`.
-fn lease(token: TokenAnswer, now: Timestamp) -> Result<Lease<HeaderValue>, RequestFailure> {
-    let lifetime = SignedDuration::from_secs(saturating_i64(token.expires_in.unwrap_or(SHORT_LIFETIME)));
-    let token = Zeroizing::new(token.access_token);
-    let bad = || {
-        RequestFailure::local(FailureKind::UnexpectedShape(
-            "the token has characters that a header cannot hold".to_string(),
-        ))
-    };
-    let value = bearer(&token).ok_or_else(bad)?;
-    Ok(Lease { value, expires: Some(now.checked_add(lifetime).unwrap_or(Timestamp::MAX)) })
+impl NoToken {
+    /// The failure of a request that waits for a token.
+    fn into_failure(self) -> RequestFailure {
+        let error = match self {
+            NoToken::Exchange(ListingError::NotDelegated(_, text)) => {
+                return RequestFailure::local(FailureKind::Unauthorized(text));
+            }
+            NoToken::Exchange(ListingError::Failed(failure)) => CallError::Failed(failure),
+            NoToken::Exchange(ListingError::Refused(refused)) => CallError::Refused(refused),
+            NoToken::Unsigned(Unsigned::Unproved(error) | Unsigned::Refused(error)) => error,
+        };
+        match error {
+            CallError::Failed(failure) => failure,
+            CallError::Refused(refused) => {
+                let text = format!("the token could not be renewed: {}", refused.text());
+                RequestFailure {
+                    status: Some(refused.meta.status),
+                    ..RequestFailure::local(FailureKind::Unauthorized(text))
+                }
+            }
+        }
+    }
 }
 
 impl Renewal<HeaderValue> for Renewing {
@@ -212,17 +244,7 @@ impl Renewal<HeaderValue> for Renewing {
             if let Some(failure) = self.over.get() {
                 return Err(failure.clone().into());
             }
-            let asked = self.exchange.ask(&self.scopes).await.map_err(|problem| match problem {
-                ListingError::Failed(failure) => failure,
-                ListingError::NotDelegated(_, text) => RequestFailure::local(FailureKind::Unauthorized(text)),
-                ListingError::Refused(refused) => {
-                    let text = format!("the token could not be renewed: {}", refused.text());
-                    RequestFailure {
-                        status: Some(refused.meta.status),
-                        ..RequestFailure::local(FailureKind::Unauthorized(text))
-                    }
-                }
-            });
+            let asked = self.exchange.ask(&self.scopes).await.map_err(NoToken::into_failure);
             let renewed = asked.and_then(|token| lease(token, self.now()));
             renewed.map_err(|failure| self.over.get_or_init(|| failure).clone().into())
         }
@@ -236,6 +258,14 @@ impl Renewal<HeaderValue> for Renewing {
 }
 
 impl Exchange {
+    /// The provider, if it signs.
+    fn remote(&self) -> Option<&Remote> {
+        match &self.signing {
+            Signing::Key(_) => None,
+            Signing::Remote(remote) => Some(remote),
+        }
+    }
+
     /// A time of this machine as the provider's clock would show it, if their difference is known.
     fn by_provider(&self, time: Timestamp) -> Timestamp {
         let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
@@ -244,21 +274,30 @@ impl Exchange {
 
     /// Requests a token for `scopes` without using it. Tries again with the provider's own time if the exchange refused
     /// because of the clock.
-    async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, ListingError> {
+    async fn ask(&self, scopes: &[OAuthScope]) -> Result<TokenAnswer, NoToken> {
         let refused = match self.ask_once(scopes).await? {
             Ok(token) => return Ok(token),
             Err(refused) => refused,
         };
         if self.learn_time(&refused) {
-            return self.ask_once(scopes).await?.map_err(ListingError::Refused);
+            let again = self.ask_once(scopes).await?;
+            return again.map_err(|refused| NoToken::Exchange(ListingError::Refused(refused)));
         }
-        Err(ListingError::Refused(refused))
+        Err(NoToken::Exchange(ListingError::Refused(refused)))
     }
 
-    async fn ask_once(&self, scopes: &[OAuthScope]) -> Result<Result<TokenAnswer, Refused>, ListingError> {
-        let local = |text| ListingError::Failed(RequestFailure::local(FailureKind::Transport(text)));
+    async fn ask_once(&self, scopes: &[OAuthScope]) -> Result<Result<TokenAnswer, Refused>, NoToken> {
+        let failed = |failure| NoToken::Exchange(ListingError::Failed(failure));
         let now = self.by_provider(self.clock.now()).as_second();
-        let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
+        let scopes = joined(scopes, " ");
+        let claims = claims(&self.account, &self.admin, &scopes, now);
+        let assertion = match &self.signing {
+            Signing::Remote(remote) => remote.sign(&claims).await.map_err(NoToken::Unsigned)?,
+            Signing::Key(key) => {
+                let local = |text| failed(RequestFailure::local(FailureKind::Transport(text)));
+                claims.signed(key).map_err(local)?
+            }
+        };
         // A token can be had for an assertion until it expires, so it is just as secret. Without its signature it is
         // worthless.
         self.screen.learn([jwt::signature(&assertion)]);
@@ -272,7 +311,7 @@ impl Exchange {
                 Ok(Ok(answered.value))
             }
             Err(CallError::Refused(refused)) => Ok(Err(refused)),
-            Err(CallError::Failed(failure)) => Err(ListingError::Failed(failure)),
+            Err(CallError::Failed(failure)) => Err(failed(failure)),
         }
     }
 

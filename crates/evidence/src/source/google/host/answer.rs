@@ -95,6 +95,11 @@ pub(crate) fn says_disabled(refused: &Refused) -> bool {
     refused.code.as_deref() == Some(API_DISABLED)
 }
 
+/// Whether a token has too few scopes for a call: those of the instance that it is attached to.
+pub(crate) fn says_scope(refused: &Refused) -> bool {
+    matches!(refused.code.as_deref(), Some("ACCESS_TOKEN_SCOPE_INSUFFICIENT" | "insufficientPermissions"))
+}
+
 /// Whether an exchange was refused because of the requested scopes.
 pub(crate) fn says_scopes(refused: &Refused) -> bool {
     matches!(refused.code.as_deref(), Some("unauthorized_client" | "invalid_scope"))

@@ -6,14 +6,15 @@
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::service_account::ServiceAccount;
+use super::service_account::{Key, ServiceAccount};
 use crate::jwt;
 
 /// The lifetime of an assertion in seconds: the maximum that the provider accepts, and what its own clients use.
 const LIFETIME: i64 = 3_600;
 
+/// What an assertion says.
 #[derive(Serialize)]
-struct Claims<'a> {
+pub(crate) struct Claims<'a> {
     iss: &'a str,
     scope: &'a str,
     aud: &'a str,
@@ -23,25 +24,31 @@ struct Claims<'a> {
 }
 
 /// The assertion of `account` for the administrator `admin` and `scopes`, issued at `now` in seconds since 1970.
-///
-/// # Errors
-///
-/// Fails if the key cannot sign. The message contains no part of the key.
-pub(crate) fn assertion(
-    account: &ServiceAccount,
-    admin: &str,
-    scopes: &str,
+pub(crate) fn claims<'a>(
+    account: &'a ServiceAccount,
+    admin: &'a str,
+    scopes: &'a str,
     now: i64,
-) -> Result<Zeroizing<String>, String> {
-    let claims = Claims {
+) -> Claims<'a> {
+    Claims {
         iss: &account.email,
         scope: scopes,
         aud: &account.audience,
         iat: now,
         exp: now.saturating_add(LIFETIME),
         sub: admin,
-    };
-    jwt::signed(Some(&account.key_id), &claims, &account.key)
+    }
+}
+
+impl Claims<'_> {
+    /// The assertion, signed with a key.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the key cannot sign. The message contains no part of the key.
+    pub(crate) fn signed(&self, key: &Key) -> Result<Zeroizing<String>, String> {
+        jwt::signed(Some(&key.id), self, &key.pair)
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +57,7 @@ mod tests {
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 
+    use super::super::service_account::{SignIn, Signer};
     use super::*;
 
     const KEY: &str = include_str!("../../../../../evidence-bundle/tests/keys/rsa.pem");
@@ -63,8 +71,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("credentials.json");
         std::fs::write(&path, file.to_string()).unwrap();
-        let account = super::super::service_account::load("X", path.to_str()).unwrap().account;
-        let text = assertion(&account, "admin@acme.example", "scope-a scope-b", 1_795_000_000).unwrap();
+        let loaded = super::super::service_account::load("X", path.to_str()).unwrap().value;
+        let SignIn { account, signer: Signer::Key(key) } = &loaded else { panic!() };
+        let text = claims(account, "admin@acme.example", "scope-a scope-b", 1_795_000_000);
+        let text = text.signed(key).unwrap();
         let parts: Vec<&str> = text.split('.').collect();
         let json = |part: &str| -> serde_json::Value {
             serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
@@ -78,7 +88,7 @@ mod tests {
                 "aud": "http://127.0.0.1:8080", "iat": 1_795_000_000, "exp": 1_795_003_600,
             })
         );
-        let public = account.key.public().as_ref();
+        let public = key.pair.public().as_ref();
         let signed = text.rsplit_once('.').unwrap().0;
         let signature = URL_SAFE_NO_PAD.decode(parts[2]).unwrap();
         UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public)

@@ -4,8 +4,9 @@
 use serde_json::Value;
 
 use super::answer::{classify, classify_exchange, code};
+use super::identity::{FLAVOR, GOOGLE};
 use evidence_http::quota::QuotaReading;
-use evidence_http::retry::{http_date, retry_after_seconds};
+use evidence_http::retry::{Class, RefusalCause, http_date, retry_after_seconds};
 use evidence_http::{Answer, Dialect, Meaning, single_line};
 
 /// The API.
@@ -43,6 +44,32 @@ impl Dialect for TokenExchange {
             permission: None,
             reading: reading(answer),
         }
+    }
+}
+
+/// A service that issues tokens: of this machine, or of another identity provider. Only the status counts.
+pub(crate) struct TokenService {
+    /// Whether each answer must name the provider: a stranger at the address of the metadata service does not.
+    pub(crate) of_machine: bool,
+}
+
+impl Dialect for TokenService {
+    fn understand(&self, answer: &Answer<'_>) -> Meaning {
+        let foreign = self.of_machine && answer.header(FLAVOR) != Some(GOOGLE);
+        let class = match answer.status {
+            200 if foreign => Class::Page,
+            200 => Class::Success,
+            301 | 302 | 303 | 307 | 308 => Class::Redirect,
+            400 | 401 | 403 => Class::Forbidden(RefusalCause::Permission),
+            404 => Class::NotFound,
+            408 | 500..=599 => Class::HostFault { retry_after: retry_after(answer) },
+            429 => Class::Throttled { retry_after: retry_after(answer) },
+            _ => Class::Unexpected,
+        };
+        let document = document(answer, is_json(answer));
+        let text = |name: &str| document.as_ref().and_then(|document| document.get(name)?.as_str());
+        let message = text("error_description").or(text("message")).or(text("error")).map(single_line);
+        Meaning { class, code: None, message, request_id: None, permission: None, reading: reading(answer) }
     }
 }
 

@@ -2,10 +2,14 @@
 
 use std::fmt;
 
+use evidence_text::saturating_i64;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::HeaderValue;
 use serde::Deserialize;
+use zeroize::Zeroizing;
 
 use crate::json::object;
-use evidence_http::{Call, ParseError};
+use evidence_http::{Call, FailureKind, Lease, ParseError, RequestFailure, bearer};
 
 /// The exchange of an assertion.
 pub(crate) static TOKEN: Call<TokenAnswer> = Call {
@@ -50,6 +54,22 @@ pub(crate) fn token(bytes: &[u8]) -> Result<TokenAnswer, ParseError> {
         return Ok(token);
     }
     Err(ParseError::Shape("no bearer token".to_string()))
+}
+
+/// The assumed lifetime of a token if the answer does not state one.
+const SHORT_LIFETIME: u64 = 600;
+
+/// A token and its end, by the clock that says `now`.
+pub(crate) fn lease(token: TokenAnswer, now: Timestamp) -> Result<Lease<HeaderValue>, RequestFailure> {
+    let lifetime = SignedDuration::from_secs(saturating_i64(token.expires_in.unwrap_or(SHORT_LIFETIME)));
+    let token = Zeroizing::new(token.access_token);
+    let bad = || {
+        RequestFailure::local(FailureKind::UnexpectedShape(
+            "the token has characters that a header cannot hold".to_string(),
+        ))
+    };
+    let value = bearer(&token).ok_or_else(bad)?;
+    Ok(Lease { value, expires: Some(now.checked_add(lifetime).unwrap_or(Timestamp::MAX)) })
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ mod policies;
 mod two_step;
 
 use super::config::AltCloudConfig;
+use super::host::identity::{ATTACHED_NAME, ATTACHED_TOKEN, EXCHANGE, FOREIGN_TOKEN};
 use super::host::listing::Page;
+use super::host::sign_jwt::SIGN;
 use super::host::token::TOKEN;
 use super::topic::Topic;
 use super::users::{USERS, USERS_OF_DOMAIN};
@@ -36,6 +38,11 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(groups::MEMBERS.call, groups::offline),
     endpoint!(policies::POLICIES.call, policies::policies_offline),
     endpoint!(policies::UNITS.call, policies::units_offline),
+    endpoint!(SIGN, |_| Vec::new()),
+    endpoint!(ATTACHED_TOKEN, |_| Vec::new()),
+    endpoint!(ATTACHED_NAME, |_| Vec::new()),
+    endpoint!(FOREIGN_TOKEN, |_| Vec::new()),
+    endpoint!(EXCHANGE, |_| Vec::new()),
 ];
 
 /// A page of users, which two topics judge.

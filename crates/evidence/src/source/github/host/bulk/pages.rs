@@ -321,10 +321,10 @@ impl<T> State<T> {
     }
 }
 
-/// The id by which a query asks for a repository, unless nothing of it can be read.
+/// The id by which a query asks for a repository, unless nothing of it is read.
 fn id(repository: &ScopedRepository) -> Option<&str> {
     match &repository.origin {
-        Origin::Shown(details) if !details.disabled => details.node_id.as_deref(),
+        Origin::Shown(details) if details.exempt().is_none() => details.node_id.as_deref(),
         Origin::Shown(_) | Origin::Hidden(_) => None,
     }
 }

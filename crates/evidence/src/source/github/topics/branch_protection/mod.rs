@@ -35,6 +35,7 @@ use evidence_rules::rule::{Settings, Verdict};
 pub(crate) static TOPIC: Topic = Topic {
     name: "branch protection",
     kind: &PROTECTION,
+    asks_for_its_artifact: true,
     // The classic rule, a page of rules, and one ruleset; for a repository with neither the branch nor content, a check
     // whether it is empty. With kept answers, also the branch itself.
     // Usually one branch in ten is not protected enough by its classic rule, and half of these have none.
@@ -51,6 +52,9 @@ fn inspect<'a>(host: &'a Host, look: Look<'a>) -> BoxFuture<'a, Inspection> {
 }
 
 async fn observe(host: &Host, look: Look<'_>) -> Inspection {
+    if let Some(archived) = look.archived(&TOPIC) {
+        return archived;
+    }
     let subject = &look.repository.subject;
     host.shared.begin(subject);
     let (inspection, unseen) = read(host, look).await;
@@ -110,9 +114,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     }
     let wanted = |rule| host.config.wants(rule);
     let settings = &host.config.rule_settings;
-    // Nothing can be changed in an archived repository, so its settings do not matter.
-    let archived = details.archived;
-    if !archived && wants_rules(&facts, settings, wanted) {
+    if wants_rules(&facts, settings, wanted) {
         let (seen, found) = match proved.as_mut().and_then(|proved| Some((proved.rules.take()?, &*proved))) {
             Some((rules, proved)) => {
                 let (observation, found) = rules::shown(target, rules, &proved.meta);
@@ -125,7 +127,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     }
     let unseen = may_be_missing && others.iter().all(refusal::is_not_found);
     let mut is_gone = false;
-    if unseen && !archived {
+    if unseen {
         let (gone, requests) = host.gone(repository, details).await;
         observation.requests.extend(requests);
         if let Some(gone) = gone {
@@ -139,7 +141,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
             facts.rules = unread.map_or(facts.rules, Rules::Unread);
         }
     }
-    if !archived && wants_branch(&facts) {
+    if wants_branch(&facts) {
         let (seen, state) = with_requests(branch::ask(&host.api(), target, branch_name)).await;
         facts.state = state;
         others.push(seen);

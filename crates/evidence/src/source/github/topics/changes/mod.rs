@@ -32,6 +32,7 @@ use evidence_rules::listed::of_changes;
 pub(crate) static TOPIC: Topic = Topic {
     name: "changes",
     kind: &CHANGES,
+    asks_for_its_artifact: false,
     requests: |host| {
         let wanted = [&CHANGES_APPROVED, &NO_DIRECT_PUSH].into_iter().filter(|rule| host.config.wants(rule));
         let least = saturating_u64(wanted.count());

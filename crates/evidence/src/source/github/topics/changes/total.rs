@@ -26,6 +26,7 @@ use evidence_rules::codehost::changes::{ChangesTotal, RepositoryTotal};
 pub(crate) static TOPIC: Topic = Topic {
     name: "totals of changes",
     kind: &CHANGES_TOTAL,
+    asks_for_its_artifact: true,
     requests: |host| {
         let (searches, changes) = host.shared.merged_total().unwrap_or((1, 0));
         Requests { least: searches, most: searches.saturating_add(changes), usual: [0; 3] }

@@ -35,6 +35,7 @@ use evidence_rules::rule::{Settings, Verdict};
 pub(crate) static TOPIC: Topic = Topic {
     name: "CODEOWNERS",
     kind: &CODEOWNERS,
+    asks_for_its_artifact: true,
     // Three places, and the file's own bytes. With kept answers, instead of the second place, three directories.
     // Usually the file of eight repositories in ten is in the second place, and one in ten has none.
     requests: |host| {
@@ -55,6 +56,9 @@ fn inspect<'a>(host: &'a Host, look: Look<'a>) -> BoxFuture<'a, Inspection> {
 }
 
 async fn observe(host: &Host, look: Look<'_>) -> Inspection {
+    if let Some(archived) = look.archived(&TOPIC) {
+        return archived;
+    }
     let Look { repository, details, .. } = look;
     let (target, settings) = (repository.target(), &host.config.rule_settings);
     let mut reading = match in_bulk(host, look).await {

@@ -71,6 +71,8 @@ const fn place(
         subject: Some(contents::SUBJECT),
         keep: Some(Keeping {
             clear: Contents::decoded,
+            // The time of the last commit that changed the file.
+            dated: true,
             resumable: contents::is_whole_file,
             ..Keeping::new(4, contents::reduced)
         }),

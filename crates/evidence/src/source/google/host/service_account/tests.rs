@@ -32,21 +32,22 @@ fn with(name: &str, value: Value) -> Value {
     file
 }
 
-fn parsed(file: &Value) -> Result<ServiceAccount, ServiceAccountError> {
+fn parsed(file: &Value) -> Result<SignIn, CredentialsError> {
     parse(file.to_string().as_bytes())
 }
 
 #[test]
 fn a_good_file() {
-    let account = parsed(&file()).unwrap();
+    let SignIn { account, signer } = parsed(&file()).unwrap();
     assert_eq!(account.email, "reader@evidence.example");
     assert_eq!(account.client_id.as_deref(), Some("112233445566778899001"));
-    assert_eq!(account.key_id, "0123456789abcdef");
+    let Signer::Key(key) = &signer else { panic!() };
+    assert_eq!(key.id, "0123456789abcdef");
     assert_eq!(account.audience, "https://oauth2.example/token");
-    assert!(!format!("{account:?}").contains("0123456789abcdef"));
-    let account = parsed(&with("token_uri", Value::Null)).unwrap();
+    assert!(!format!("{account:?} {signer:?}").contains("0123456789abcdef"));
+    let account = parsed(&with("token_uri", Value::Null)).unwrap().account;
     assert_eq!(account.token_uri.as_str(), DEFAULT_TOKEN_URI);
-    assert_eq!(parsed(&with("client_id", json!("not a number"))).unwrap().client_id, None);
+    assert_eq!(parsed(&with("client_id", json!("not a number"))).unwrap().account.client_id, None);
     let windows = KEY.replace('\n', "\r\n");
     assert!(parsed(&with("private_key", json!(windows))).is_ok());
 }
@@ -226,7 +227,7 @@ fn the_key_is_found_however_it_is_written() {
 fn the_content_of_a_variable_is_read_like_the_file() {
     let content = file().to_string();
     let loaded = from_content("ACME_JSON", Some(&content)).unwrap();
-    assert_eq!((loaded.account.email.as_str(), loaded.warning), ("reader@evidence.example", None));
+    assert_eq!((loaded.value.account.email.as_str(), loaded.warning), ("reader@evidence.example", None));
     let missing = from_content("ACME_JSON", None).unwrap_err();
     assert!(
         missing.message.starts_with("the environment variable ACME_JSON is not set"),
