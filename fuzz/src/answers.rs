@@ -1,8 +1,8 @@
 //! Any answer of a host to each call of each source: refused, or a JSON artifact whose judgement follows from its
 //! content.
 //!
-//! The first byte picks the source (its upper three bits) and the call (the rest), so seeds keep their meaning when a
-//! call is added at the end of a source's list, or another source. A second implementation of the specification's
+//! The first byte picks the source and the second its call, so seeds keep their meaning when a call is added at the end
+//! of a source's list, or another source. A second implementation of the specification's
 //! sentences judges the received JSON (or, for XML, the artifact to be signed), and the results are compared.
 
 use evidence::evaluate::checks_alone;
@@ -12,9 +12,9 @@ use evidence_rules::rule::{Status, Verdict};
 use serde_json::Value;
 
 pub fn run(input: &[u8]) -> bool {
-    let Some((call, bytes)) = input.split_first() else { return false };
-    let calls: &[Endpoint] = KINDS[usize::from(call >> 5) % KINDS.len()].calls;
-    let call = &calls[usize::from(call & 0b1_1111) % calls.len()];
+    let [source, call, bytes @ ..] = input else { return false };
+    let calls: &[Endpoint] = KINDS[usize::from(*source) % KINDS.len()].calls;
+    let call = &calls[usize::from(*call) % calls.len()];
     let read = (call.read)(bytes);
     let again = (call.read)(bytes);
     let padded = (call.read)(&[bytes, b"\n "].concat());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::fmt::strtime;
+use jiff::fmt::{rfc2822, strtime};
 use jiff::tz::Offset;
 
 /// How often one request is sent before it counts as failed, the first time included.
@@ -164,9 +164,13 @@ pub fn retry_after_seconds(text: &str, date: Option<i64>) -> Option<u64> {
 /// Reads an HTTP date in any of the three forms of RFC 9110, section 5.6.7, as seconds since 1970.
 pub fn http_date(text: &str) -> Option<i64> {
     // The name of the day is not checked: senders get it wrong, and nothing depends on it.
+    const USUAL: rfc2822::DateTimeParser = rfc2822::DateTimeParser::new().relaxed_weekday(true);
     let text = text.trim();
+    if let Ok(date) = USUAL.parse_timestamp(text) {
+        return Some(date.as_second());
+    }
     let (_, date) = text.split_once(", ").or_else(|| text.split_once(' '))?;
-    ["%d %b %Y %H:%M:%S GMT", "%d-%b-%y %H:%M:%S GMT", "%b %e %H:%M:%S %Y"].iter().find_map(|form| {
+    ["%d-%b-%y %H:%M:%S GMT", "%b %e %H:%M:%S %Y"].iter().find_map(|form| {
         let civil: DateTime = strtime::parse(form, date).ok()?.to_datetime().ok()?;
         Offset::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
     })

@@ -13,7 +13,8 @@ use flate2::{Compress, Compression, Crc, FlushCompress};
 
 use super::HEADER;
 
-const LEVEL: u32 = 6;
+/// A bundle of 9,751 artifacts is 1.4 % larger than at level 6, and takes a quarter less time.
+const LEVEL: u32 = 4;
 const BLOCK: usize = 256 * 1024;
 const WINDOW: usize = 32 * 1024;
 /// More threads than this only wait for the thread that reads and hashes the files.

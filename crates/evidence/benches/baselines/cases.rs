@@ -94,10 +94,10 @@ fn judgements() -> Vec<Case> {
     let mut cases = Vec::new();
     for seed in seeds {
         let bytes = fs::read(seed).unwrap();
-        let Some((call, bytes)) = bytes.split_first() else { continue };
-        // Selected as in the fuzz target: the upper three bits select the source, the others the call.
-        let calls = KINDS[usize::from(*call >> 5) % KINDS.len()].calls;
-        let read = calls[usize::from(*call & 0b1_1111) % calls.len()].read;
+        // Selected as in the fuzz target.
+        let [source, call, bytes @ ..] = bytes.as_slice() else { continue };
+        let calls = KINDS[usize::from(*source) % KINDS.len()].calls;
+        let read = calls[usize::from(*call) % calls.len()].read;
         for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {
             let CollectionItem::Inspected(inspection) = found else { continue };
             // The rules over the same facts judge together.

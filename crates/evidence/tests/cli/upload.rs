@@ -597,13 +597,15 @@ fn a_bundle_that_changes_meanwhile_is_noticed() {
     assert!(desk.lab.path("bundle.tar.gz").exists());
 }
 
-/// The process uploads a bundle of 48 MB with less memory than that.
+/// The process uploads a bundle of 96 MB with much less than that in memory. Of a development build, about 40 MB are
+/// the program itself: a bundle must be much larger than it, or the test measures the linker.
 #[test]
 fn a_large_bundle_is_streamed() {
     let wait = Fault::on("*/verify").kind(FaultKind::Hang);
-    let desk = Desk::configured(platform().fault(wait), "  verify_before_upload: false\n");
+    let desk =
+        Desk::configured(platform().max_bytes(100_000_000).fault(wait), "  verify_before_upload: false\n");
     let file = fs::File::create(desk.lab.path("bundle.tar.gz")).unwrap();
-    file.set_len(48_000_000).unwrap();
+    file.set_len(96_000_000).unwrap();
     let mut command = desk.lab.command(&["upload", "bundle.tar.gz"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
@@ -614,14 +616,14 @@ fn a_large_bundle_is_streamed() {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(desk.stored()[0].bytes.len(), 48_000_000);
+    assert_eq!(desk.stored()[0].bytes.len(), 96_000_000);
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let Some(peak) = peak.and_then(|peak| peak.trim().strip_suffix(" kB")) else {
         eprintln!("SKIPPED: this system does not report how much memory a process used");
         return;
     };
     let peak: u64 = peak.parse().unwrap();
-    assert!(peak < 40_000, "the process had {peak} kB");
+    assert!(peak < 64_000, "the process had {peak} kB");
 }
 
 /// The tool reads a refusal that arrives before the server has read the body.

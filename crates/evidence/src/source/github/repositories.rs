@@ -16,12 +16,16 @@ use crate::source::{CollectionItem, PopulationScope};
 use evidence_bundle::document;
 use evidence_http::{Answered, Call, CallError, FailureKind, Keeping, Meta, ParseError, RequestFailure};
 use evidence_rules::rule::reason;
-use evidence_text::{saturating_u64, saturating_usize};
+use evidence_text::saturating_u64;
 
 /// After more than this many consecutive empty pages, a listing that has a next page is assumed to loop.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
 /// The maximum number of pages: 100,000 repositories, twice as many as the largest organizations have.
 const MAXIMUM_PAGES: u64 = 1_000;
+
+/// How many pages of a listing are read at once. A page is half a megabyte; with all of them at once, the memory that they
+/// take would be the highest of the whole run.
+const PAGES_AT_ONCE: usize = 16;
 
 /// A page of the listing, sorted by name: in the default order, by age, a repository created meanwhile would shift
 /// every page. The headers contain the next page and whether repositories were omitted. A resumed run requests it anew.
@@ -108,7 +112,7 @@ pub(super) async fn last_page(api: &Api<'_>, last: &Last) -> Result<Answered<Vec
     read_page(api, &last.url).await
 }
 
-/// Reads every page: after the first, all others concurrently if the host names the last page, else in sequence.
+/// Reads every page: after the first, several at once if the host names the last page, else in sequence.
 /// `take` receives each page when it arrives, so that memory never holds a whole listing.
 pub(super) async fn listing(api: &Api<'_>, first: FirstPage, take: TakePage<'_>) -> RepositoryListing {
     let mut listing = RepositoryListing::default();
@@ -126,7 +130,7 @@ pub(super) async fn listing(api: &Api<'_>, first: FirstPage, take: TakePage<'_>)
         let pages = (2..=last.number).map(|page| (page, with_page(&last.url, page)));
         let mut pages = stream::iter(pages)
             .map(|(page, url)| async move { (page, read_page(api, &url).await) })
-            .buffered(saturating_usize(MAXIMUM_PAGES));
+            .buffered(PAGES_AT_ONCE);
         while let Some((page, answer)) = pages.next().await {
             number = page;
             match answer {
