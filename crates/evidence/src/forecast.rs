@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::schedule::{Hourly, Minute, Phase, Terms};
 use crate::source::Plan;
+pub use crate::source::{PerHundred, Queries, Standings, Work};
 
 /// Requests reserved in every window: the run pauses at this number (specification, "Pause threshold").
 pub const KEPT_BACK: u64 = PAUSE_THRESHOLD;
@@ -38,50 +39,6 @@ const WEIGHT: u64 = 50;
 
 /// The shortest time that says how fast a source without known requests goes.
 const MEASURED: SignedDuration = SignedDuration::from_secs(3);
-
-/// Requests to send: a question about each of several subjects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
-    /// How many subjects there are.
-    pub subjects: u64,
-    /// How many of them have an answer of an interrupted run that can be taken over.
-    pub resumed: u64,
-    /// What these take nevertheless.
-    pub rest: PerHundred,
-    /// What the others take.
-    pub usual: PerHundred,
-    /// What the others take instead, beside queries for many of them at once; `None` if there are none.
-    pub in_bulk: Option<PerHundred>,
-}
-
-/// Where the clients of a source stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standings {
-    /// The client for single requests.
-    pub requests: Standing,
-    /// The one for queries, as long as the host answers them.
-    pub queries: Option<Queries>,
-}
-
-/// Where the client stands that asks for many subjects with one query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Queries {
-    /// What it has sent, and what the host allows. Its budget is in points.
-    pub standing: Standing,
-    /// How many subjects a query asks for.
-    pub page: u64,
-    /// The points that the host has counted.
-    pub points: u64,
-}
-
-/// The usual number of requests about a hundred subjects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PerHundred {
-    /// All.
-    pub requests: u64,
-    /// Those that count against the limit.
-    pub counted: u64,
-}
 
 /// When something will be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,6 +223,11 @@ impl Outlook {
             return;
         }
         if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.done() < kind.work.subjects) {
+            if kind.work.in_bulk.is_some() && kind.done() == 0 {
+                // The first one is read by itself, since that shows what is permitted.
+                kind.apart = 1;
+                return;
+            }
             let is_resumed = measured.resumed > 0 || kind.done() < kind.work.resumed;
             let tally = if is_resumed { &mut kind.resumed } else { &mut kind.others };
             tally.subjects += 1;

@@ -16,10 +16,12 @@ pub mod github;
 pub mod google;
 pub mod place;
 mod plan;
+mod work;
 
 pub use self::connect_error::{ConnectError, ConnectErrorKind};
 pub use self::endpoint::Endpoint;
 pub use self::plan::{Plan, Scope};
+pub use self::work::{PerHundred, Queries, Standings, Work};
 
 use std::any::Any;
 use std::fmt;
@@ -34,7 +36,6 @@ use zeroize::Zeroizing;
 use self::place::{Place, Remedy};
 use crate::config::controls::Applied;
 use crate::env::Env;
-use crate::forecast::{Standings, Work};
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;

@@ -2,7 +2,7 @@
 
 use evidence_bundle::document::RateLimitRecord;
 
-use crate::forecast::{Standings, Work};
+use super::work::{Standings, Work};
 use crate::observation::SourceName;
 use evidence_rules::rule::Rule;
 
