@@ -42,7 +42,7 @@ impl Repetition {
             return;
         }
         let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
-        let known = self.subjects.0.get(&first.subject);
+        let known = self.subjects.known.get(&first.subject);
         let around = JudgeContext {
             rules: &self.settings,
             only_read: false,

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use evidence_bundle::document::{Check, Status};
+use evidence_text::{saturating_u32, saturating_usize};
 
 use crate::inspection::Judgement;
 use crate::rule::{Rule, Verdict};
@@ -42,11 +43,19 @@ struct Row {
     basis: u64,
 }
 
+/// How many rows behind the last one of its rule a check is looked for, before it is searched among all.
+const NEAR: usize = 16;
+
 /// Every check of a bundle.
 #[derive(Debug, Default)]
 pub(super) struct KeptChecks {
+    /// In the order of the bundle.
     rows: Vec<Row>,
-    sorted: bool,
+    /// The places of the rows in the order of their keys, as soon as one is not where it was expected.
+    by_key: Vec<u32>,
+    /// The place behind the last check that was taken, by the number of its rule. Facts and checks are mostly in the same
+    /// order, and a search of a large bundle is slow.
+    next: Vec<usize>,
     /// Texts that were redacted, by the key and the hash: only the words around the mark can be compared.
     redacted: HashMap<u64, Box<str>>,
     /// The codes of the rules, by their numbers.
@@ -87,33 +96,51 @@ impl KeptChecks {
 
     /// Compares the check that follows from the facts with the one in the bundle, and takes that.
     pub(super) fn take(&mut self, source: &str, expected: &Judgement, basis: u64) -> Kept {
-        if !self.sorted {
-            self.rows.sort_by_key(|row| row.key);
-            self.sorted = true;
-        }
         let Judgement { rule, subject, verdict } = expected;
         let key = key(source, rule.code, subject);
-        let start = self.rows.partition_point(|row| row.key < key);
-        let rows = self.rows.get_mut(start..).unwrap_or_default();
-        let redacted = &self.redacted;
-        let mut first = None;
-        for row in rows.iter_mut().take_while(|row| row.key == key).filter(|row| !row.taken) {
-            let difference = row.difference(verdict, basis, redacted);
-            match difference {
-                None => {
-                    row.taken = true;
-                    return Kept::Same;
-                }
-                Some(difference) => first = first.or(Some((difference, row))),
+        if let Some(rule) = self.number(rule.code).map(usize::from) {
+            if self.next.len() <= rule {
+                self.next.resize(self.rules.len(), 0);
             }
-        }
-        match first {
-            Some((difference, row)) => {
+            let start = self.next.get(rule).copied().unwrap_or(0);
+            let mut near = self.rows.iter_mut().enumerate().skip(start).take(NEAR);
+            if let Some((place, row)) = near.find(|(_, row)| row.key == key && !row.taken)
+                && row.difference(verdict, basis, &self.redacted).is_none()
+            {
                 row.taken = true;
-                Kept::Differs(difference)
+                self.next.get_mut(rule).into_iter().for_each(|next| *next = place + 1);
+                return Kept::Same;
             }
-            None => Kept::Missing,
         }
+        self.search(key, verdict, basis)
+    }
+
+    /// Looks among all rows for the check with this key that is most like the verdict, and takes it.
+    fn search(&mut self, key: u64, verdict: &Verdict, basis: u64) -> Kept {
+        let KeptChecks { rows, by_key, redacted, .. } = self;
+        if by_key.len() != rows.len() {
+            *by_key = (0..saturating_u32(rows.len())).collect();
+            by_key.sort_by_key(|place| at(rows, *place).map(|row| row.key));
+        }
+        let start = by_key.partition_point(|place| at(rows, *place).is_some_and(|row| row.key < key));
+        let mut first = None;
+        for place in by_key.get(start..).unwrap_or_default() {
+            let Some(row) = at(rows, *place).filter(|row| row.key == key) else { break };
+            if row.taken {
+                continue;
+            }
+            let difference = row.difference(verdict, basis, redacted);
+            let same = difference.is_none();
+            if same || first.is_none() {
+                first = Some((*place, difference));
+            }
+            if same {
+                break;
+            }
+        }
+        let Some((place, difference)) = first else { return Kept::Missing };
+        rows.get_mut(saturating_usize(u64::from(place))).into_iter().for_each(|row| row.taken = true);
+        difference.map_or(Kept::Same, Kept::Differs)
     }
 
     /// Takes every check of a rule with this verdict and this evidence. Returns their subjects.
@@ -181,6 +208,10 @@ impl Row {
         (self.basis != basis)
             .then(|| "it refers to other evidence than the observations of its subject".to_string())
     }
+}
+
+fn at(rows: &[Row], place: u32) -> Option<&Row> {
+    rows.get(saturating_usize(u64::from(place)))
 }
 
 /// Whether `redacted` is `text` with parts of it redacted.

@@ -118,7 +118,7 @@ impl Repetition {
         if member.kind == "repository" {
             let default_branch = member.default_branch.as_deref().map(|branch| self.subjects.name(branch));
             let known = Known { default_branch, archived: member.archived.unwrap_or_default() };
-            self.subjects.0.insert(Arc::clone(&name), known);
+            self.subjects.known.insert(Arc::clone(&name), known);
         }
         // Users, trails and log groups have no check of their own.
         let mut rules = SOURCES.get(source).map(|source| source.rules).unwrap_or_default().iter();

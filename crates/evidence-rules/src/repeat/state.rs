@@ -91,15 +91,24 @@ pub(super) struct Known {
 
 /// Names, each stored once.
 #[derive(Debug, Default)]
-pub(super) struct Subjects(pub(super) HashMap<Arc<str>, Known>);
+pub(super) struct Subjects {
+    pub(super) known: HashMap<Arc<str>, Known>,
+    /// The last one: rows with the same name mostly follow each other.
+    last: Option<Arc<str>>,
+}
 
 impl Subjects {
     pub(super) fn name(&mut self, text: &str) -> Arc<str> {
-        if let Some((name, _)) = self.0.get_key_value(text) {
-            return Arc::clone(name);
+        if let Some(last) = self.last.as_ref().filter(|last| ***last == *text) {
+            return Arc::clone(last);
         }
-        let name: Arc<str> = text.into();
-        self.0.insert(Arc::clone(&name), Known::default());
+        let known = self.known.get_key_value(text).map(|(name, _)| Arc::clone(name));
+        let name = known.unwrap_or_else(|| {
+            let name: Arc<str> = text.into();
+            self.known.insert(Arc::clone(&name), Known::default());
+            name
+        });
+        self.last = Some(Arc::clone(&name));
         name
     }
 }
