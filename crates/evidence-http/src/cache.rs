@@ -16,7 +16,7 @@ mod file;
 mod index;
 mod journal;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -206,6 +206,23 @@ impl Cache {
             self.resumes && slot.resumable && slot.kind == kind && state.is_of_unfinished(slot, now)
         });
         saturating_u64(counted.count())
+    }
+
+    /// About how many subjects there is an answer of these kinds that the host can be asked about, or that the run that is
+    /// resumed has asked for; and how many the latter are.
+    pub fn count_subjects(&self, kinds: &[u8], now: Timestamp) -> (u64, u64) {
+        let state = self.lock();
+        let (mut known, mut asked) = (HashSet::new(), HashSet::new());
+        for slot in state.slots.values().filter(|slot| kinds.contains(&slot.kind)) {
+            let is_asked = self.resumes && state.is_of_unfinished(slot, now);
+            if is_asked {
+                asked.insert(slot.about);
+            }
+            if is_asked || slot.tagged {
+                known.insert(slot.about);
+            }
+        }
+        (saturating_u64(known.len()), saturating_u64(asked.len()))
     }
 
     /// When the resumed run began; `None` if there is nothing to resume.

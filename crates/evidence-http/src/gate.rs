@@ -220,6 +220,13 @@ impl Gate {
         let (latency, allowed) = (state.latency.mean(), state.concurrency.allowed());
         let (mut left_in_minute, mut minute_ends) =
             state.pace.left(now, latency.unwrap_or_default(), allowed);
+        let mut per_minute = state.pace.per_minute();
+        if let Some((fit, left, ends)) = state.work.left(now, latency.unwrap_or_default(), allowed) {
+            per_minute = if per_minute == 0 { fit } else { per_minute.min(fit) };
+            if left < left_in_minute || state.pace.per_minute() == 0 {
+                (left_in_minute, minute_ends) = (left, ends);
+            }
+        }
         if let Some(held) = state.held_until.filter(|held| *held > now) {
             (left_in_minute, minute_ends) = (0, minute_ends.max(held.duration_since(now)));
         }
@@ -229,7 +236,7 @@ impl Gate {
             sent,
             in_flight: u64::try_from(allowed).unwrap_or(u64::MAX),
             latency,
-            per_minute: state.pace.per_minute(),
+            per_minute,
             left_in_minute,
             minute_ends,
             budget,

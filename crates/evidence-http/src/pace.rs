@@ -119,7 +119,7 @@ impl Pace {
     }
 }
 
-fn minute_after(time: Timestamp) -> Timestamp {
+pub(super) fn minute_after(time: Timestamp) -> Timestamp {
     time.checked_add(MINUTE).unwrap_or(Timestamp::MAX)
 }
 

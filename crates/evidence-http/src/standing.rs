@@ -18,7 +18,7 @@ pub struct Standing {
     pub in_flight: u64,
     /// How long an answer takes, as measured.
     pub latency: Option<SignedDuration>,
-    /// The most requests in any minute; 0 means no limit.
+    /// The most requests in any minute, by number or by the host's time that they take; 0 means no limit.
     pub per_minute: u64,
     /// How many of them start before the pace holds one back.
     pub left_in_minute: u64,

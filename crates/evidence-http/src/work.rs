@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::pace::Blocked;
+use super::pace::{Blocked, minute_after};
 
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
@@ -55,12 +55,47 @@ impl Work {
         let idle = self.open.is_empty() && self.ended.is_empty();
         if !idle && used + under_way + self.last > most {
             return Err(match self.ended.front() {
-                Some((ended, _)) => Blocked::Until(ended.checked_add(MINUTE).unwrap_or(Timestamp::MAX)),
+                Some((ended, _)) => Blocked::Until(minute_after(*ended)),
                 None => Blocked::Answer,
             });
         }
         self.open.push(now);
         Ok(())
+    }
+
+    /// How many requests like the last ones fit into a minute, how many of them start without waiting for this limit if an
+    /// answer takes `latency` and `in_flight` are in flight, and the time until the next one may start. `None` without a
+    /// limit.
+    pub(super) fn left(
+        &self,
+        now: Timestamp,
+        latency: SignedDuration,
+        in_flight: usize,
+    ) -> Option<(u64, u64, SignedDuration)> {
+        let most = self.most?;
+        let ended = || self.ended.iter().filter(|(ended, _)| now.duration_since(*ended) < MINUTE);
+        let used: SignedDuration = ended().map(|(_, took)| *took).sum();
+        let each = match i32::try_from(ended().count()) {
+            Ok(count) if count > 0 => used / count,
+            _ => self.last,
+        };
+        let each = u64::try_from(each.as_millis()).unwrap_or(0).max(1);
+        let requests = |room: SignedDuration| u64::try_from(room.as_millis()).unwrap_or(0) / each;
+        let rounds = |requests: u64| {
+            let round = requests / u64::try_from(in_flight.max(1)).unwrap_or(u64::MAX);
+            latency.saturating_mul(i32::try_from(round.saturating_add(1)).unwrap_or(i32::MAX))
+        };
+        let under_way: SignedDuration =
+            self.open.iter().map(|began| now.duration_since(*began).max(self.last)).sum();
+        let mut room = most - used - under_way;
+        for (ended, took) in ended() {
+            let free = minute_after(*ended).duration_since(now);
+            if free > rounds(requests(room)) {
+                return Some((requests(most).max(1), requests(room), free));
+            }
+            room += *took;
+        }
+        Some((requests(most).max(1), requests(room), MINUTE))
     }
 
     /// A request that started at `began` has ended, with an answer or without. The way to the host took `way` of that.
@@ -153,6 +188,28 @@ mod tests {
         assert!((0..1_000).all(|_| work.start(at(0)).is_ok()));
         work.end(at(0), at(100), SignedDuration::ZERO);
         assert_eq!(work.total(), SignedDuration::ZERO);
+    }
+
+    /// As many are left as start at once afterwards, and the next one when it was said.
+    #[test]
+    fn what_is_left_of_the_minute_s_time() {
+        let latency = SignedDuration::from_millis(1_250);
+        assert_eq!(Work::new(None).left(at(0), latency, 32), None);
+        let mut work = limited();
+        assert_eq!(work.left(at(0), latency, 32), Some((55, 55, MINUTE)), "a second each is assumed");
+        for _ in 0..30 {
+            work.start(at(0)).unwrap();
+        }
+        (0..30).for_each(|_| work.end(at(0), at(1_250), SignedDuration::ZERO));
+        let (per_minute, left, ends) = work.left(at(1_250), latency, 32).unwrap();
+        assert_eq!((per_minute, left, ends), (44, 14, MINUTE));
+        let started = (0..100).take_while(|_| work.start(at(1_250)).is_ok()).count();
+        assert_eq!((started, work.left(at(2_000), latency, 32).unwrap().1), (14, 0));
+        (0..14).for_each(|_| work.end(at(1_250), at(2_500), SignedDuration::ZERO));
+        assert_eq!(work.left(at(31_250), latency, 32), Some((44, 0, SignedDuration::from_secs(30))));
+        assert_eq!(work.start(at(61_249)), Err(Blocked::Until(at(61_250))));
+        // The first thirty of a minute ago make room, and those after them do so in time.
+        assert_eq!(work.left(at(61_250), latency, 32), Some((44, 44, MINUTE)));
     }
 
     #[test]

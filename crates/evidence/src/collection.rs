@@ -114,8 +114,8 @@ pub async fn gather(
     let mut items = Vec::new();
     for (index, source) in sources.iter().enumerate() {
         let asked = (framework, source.rules());
-        let standing = source.session().and_then(Session::standing);
-        let mut collector = Collector::new((source.name(), standing), asked, screen, env, reporter);
+        let standings = source.session().and_then(Session::standings);
+        let mut collector = Collector::new((source.name(), standings), asked, screen, env, reporter);
         match source {
             Connected::Failed(scope, error) => collector.unconnected(scope, error, spool)?,
             Connected::Session(session, asked) => {

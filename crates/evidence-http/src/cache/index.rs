@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io;
 use std::path::Path;
 
@@ -49,6 +50,8 @@ pub(super) struct IndexEntry {
     pub(super) run: u32,
     /// When it asked, in seconds since 1970, up to 2106.
     pub(super) asked: u32,
+    /// What the question is about: see [`about`].
+    pub(super) about: u32,
     pub(super) kind: u8,
     /// Whether the answer has an entity tag.
     pub(super) tagged: bool,
@@ -178,6 +181,7 @@ fn learn(
                 confirmed: None,
                 run,
                 asked: asked(&answer.at),
+                about: about(&answer.path),
                 kind: answer.kind,
                 tagged: answer.status == 200 && answer.etag.is_some(),
                 resumable: answer.resumable,
@@ -202,6 +206,15 @@ impl IndexEntry {
     pub(super) fn bytes(&self) -> u64 {
         self.answer.bytes() + self.confirmed.map_or(0, JournalSpan::bytes)
     }
+}
+
+/// The subject of a question: the beginning of its path, such as `/repos/{owner}/{name}`, or a path that has no more than
+/// that. Hashed, since it serves only to count subjects.
+fn about(path: &str) -> u32 {
+    let end = path.match_indices('/').nth(3).map_or(path.len(), |(at, _)| at);
+    let mut hash = DefaultHasher::new();
+    hash.write(path.get(..end).unwrap_or(path).as_bytes());
+    saturating_u32(hash.finish() >> 32)
 }
 
 pub(super) fn key(question: CacheKey<'_>) -> KeyHash {

@@ -5,30 +5,29 @@ use std::time::Duration;
 use evidence::forecast::{self, Range};
 use evidence_text::{duration, thousands};
 use jiff::{SignedDuration, Timestamp};
-use sandbox::codehost::{Limits, Primary};
 
 use super::organization::LATENCY;
-use super::{Simulated, Simulation};
-
-/// An app's installation in a large organization.
-const APP: u64 = 12_500;
+use super::{PER_HOUR, PER_HOUR_OF_APP, Simulated, Simulation};
 
 /// Long enough for the limit to begin anew.
 const LATER: Duration = Duration::from_hours(3);
 
 const REVALIDATE: &str = "    revalidate: true\n";
 
+/// Reads many repositories with one query.
+const BULK: &str = "    bulk: true\n";
+
 /// A run and its forecasts.
 #[derive(Debug)]
 pub(crate) struct Forecasted {
     repositories: u32,
-    pub(crate) run: &'static str,
+    run: &'static str,
     /// Of the dry run before it.
     pub(crate) planned: Range,
     pub(crate) simulated: Simulated,
 }
 
-/// First, second, resumed, and with the limits of an app.
+/// First, resumed, second, with the limits of an app, and in bulk with the limits of both.
 pub(crate) fn runs(repositories: u32) -> Result<Vec<Forecasted>, String> {
     let mut runs = Vec::new();
     let token = Simulation::new(repositories, LATENCY)?;
@@ -40,9 +39,12 @@ pub(crate) fn runs(repositories: u32) -> Result<Vec<Forecasted>, String> {
     keeping.pass(LATER);
     runs.push(forecasted(&keeping, repositories, "resumed", REVALIDATE, true)?);
     runs.push(forecasted(&keeping, repositories, "second", REVALIDATE, false)?);
-    let limits = Limits { primary: Some(Primary::new(APP, APP)), ..Limits::documented() };
-    let app = Simulation::with(limits, repositories, LATENCY)?;
-    runs.push(forecasted(&app, repositories, "app", "", false)?);
+    for (run, settings, per_hour) in
+        [("app", "", PER_HOUR_OF_APP), ("bulk", BULK, PER_HOUR), ("bulk, app", BULK, PER_HOUR_OF_APP)]
+    {
+        let simulation = Simulation::limited(repositories, LATENCY, per_hour)?;
+        runs.push(forecasted(&simulation, repositories, run, settings, false)?);
+    }
     Ok(runs)
 }
 

@@ -13,12 +13,13 @@ use evidence_bundle::document::{
 
 use crate::env::Env;
 use crate::evaluate::{self, Basis, Check, Evidence};
+use crate::forecast::Standings;
 use crate::observation::{Artifact, ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::refusals::{Refusal, Refusals};
 use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
-use evidence_http::{Asked, GivenUp, Standing};
+use evidence_http::{Asked, GivenUp};
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::{Rule, Verdict, reason};
 use evidence_screen::{Confidence, Screen};
@@ -52,7 +53,7 @@ pub(super) struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     pub(super) fn new(
-        (source, standing): (SourceName, Option<Standing>),
+        (source, standings): (SourceName, Option<Standings>),
         (framework, rules): (&'static Framework, &[&'static Rule]),
         screen: &'a Screen,
         env: &'a Env,
@@ -72,7 +73,7 @@ impl<'a> Collector<'a> {
             refusals: Refusals::default(),
             observations: 0,
             last_subject: "".into(),
-            progress: Progress::new(env.clock.now(), standing),
+            progress: Progress::new(env.clock.now(), standings),
         }
     }
 

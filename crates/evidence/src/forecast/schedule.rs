@@ -8,6 +8,7 @@
 //! - A request counts until a minute after its answer (see `evidence_http::pace`). So `per_minute` requests start in
 //!   rounds, and the next one starts a minute after the first one's answer: each block begins a minute and a latency
 //!   after the one before.
+//! - An interface that limits the host's time instead of the number of requests has a pace too: as many requests as fit.
 //! - When the hourly limit is used up, nothing starts until its window ends. Requests that the host will not count
 //!   (unchanged answers) wait too, since the client cannot know this beforehand.
 
@@ -79,20 +80,32 @@ pub struct Schedule {
 
 /// Computes when the last answer of all phases arrives.
 pub fn schedule(phases: &[Phase], terms: &Terms) -> Schedule {
-    let mut going = Going::new(terms);
+    let phases: Vec<[Phase; 1]> = phases.iter().map(|phase| [*phase]).collect();
+    side_by_side(&phases, &[*terms])
+}
+
+/// The same for a client of several interfaces, each with its own terms. A phase has requests to each of them, which go on
+/// together, so that the slowest one decides. A phase begins when the one before has ended.
+pub fn side_by_side<const LINES: usize>(phases: &[[Phase; LINES]], terms: &[Terms; LINES]) -> Schedule {
+    let mut going = Going { lines: terms.each_ref().map(Line::new), waits: 0 };
     for phase in phases {
         going.through(*phase);
     }
-    let after = saturating_i64(going.burst.end_of(going.sent));
+    let after = saturating_i64(going.end());
     Schedule { after: SignedDuration::from_millis(after), waits: going.waits }
 }
 
 /// The state of a run.
-struct Going {
+struct Going<const LINES: usize> {
+    lines: [Line; LINES],
+    waits: u64,
+}
+
+/// The state of one interface.
+struct Line {
     burst: Burst,
     /// Requests sent in this burst.
     sent: u64,
-    waits: u64,
     hourly: Option<Left>,
 }
 
@@ -104,8 +117,8 @@ struct Left {
     over: u64,
 }
 
-impl Going {
-    fn new(terms: &Terms) -> Going {
+impl Line {
+    fn new(terms: &Terms) -> Line {
         let mut burst = Burst {
             began: 0,
             latency: milliseconds(terms.latency),
@@ -123,31 +136,93 @@ impl Going {
             then: hourly.then.max(1),
             over: milliseconds(hourly.ends).saturating_add(AFTER_RESET),
         });
-        Going { burst, sent: 0, waits: 0, hourly }
+        Line { burst, sent: 0, hourly }
     }
 
-    fn through(&mut self, mut phase: Phase) {
-        while phase.requests > 0 {
-            let Some(left) = &mut self.hourly else {
-                self.sent = self.sent.saturating_add(phase.requests);
-                return;
-            };
-            let allowed = phase.until_counted(left.requests);
-            let began = self.burst.started_before(left.over, self.sent, allowed);
-            let counted = phase.take(began);
-            self.sent = self.sent.saturating_add(began);
-            left.requests = left.requests.saturating_sub(counted);
-            if phase.requests == 0 {
-                return;
-            }
-            if began == allowed {
-                self.burst.rest_until(left.over, &mut self.sent);
-                self.waits += 1;
-            }
+    fn end(&self) -> u64 {
+        self.burst.end_of(self.sent)
+    }
+
+    /// Begins a new window if the present one is over at `moment`.
+    fn renew(&mut self, moment: u64) {
+        let Some(left) = &mut self.hourly else { return };
+        while left.over <= moment {
             left.requests = left.then;
             left.over = left.over.saturating_add(WINDOW).saturating_add(AFTER_RESET);
         }
     }
+}
+
+impl<const LINES: usize> Going<LINES> {
+    fn end(&self) -> u64 {
+        self.lines.iter().map(Line::end).max().unwrap_or(0)
+    }
+
+    /// A phase proceeds in steps: as many as the interface with the most requests has.
+    fn through(&mut self, mut phase: [Phase; LINES]) {
+        let end = self.end();
+        for Line { burst, sent, .. } in self.lines.iter_mut().filter(|line| line.end() < end) {
+            burst.rest_until(end, sent);
+        }
+        loop {
+            let steps = phase.iter().map(|part| part.requests).max().unwrap_or(0);
+            if steps == 0 {
+                return;
+            }
+            let lines = || self.lines.iter().zip(&phase);
+            // How many before a limit is used up, and when that is over.
+            let used_up = lines().filter_map(|(line, part)| {
+                let left = line.hourly.as_ref()?;
+                let before = part.until_counted(left.requests);
+                (before < part.requests).then(|| (steps_before(before, part.requests, steps), left.over))
+            });
+            let used_up = used_up.min();
+            let allowed = used_up.map_or(steps, |(allowed, _)| allowed);
+            let over = self.lines.iter().filter_map(|line| Some(line.hourly.as_ref()?.over)).min();
+            let start = |step: u64| {
+                let starts = lines().filter_map(|(line, part)| {
+                    let last = share(part.requests, step, steps).checked_sub(1)?;
+                    Some(line.burst.start_of(line.sent.saturating_add(last)))
+                });
+                starts.max().unwrap_or(0)
+            };
+            let began = over.map_or(allowed, |over| most(allowed, |step| start(step) < over));
+            for (line, part) in self.lines.iter_mut().zip(&mut phase) {
+                let requests = share(part.requests, began, steps);
+                let counted = part.take(requests);
+                line.sent = line.sent.saturating_add(requests);
+                if let Some(left) = &mut line.hourly {
+                    left.requests = left.requests.saturating_sub(counted);
+                }
+            }
+            let Some(mut over) = over.filter(|_| began < steps) else { return };
+            if let Some((_, until)) = used_up.filter(|_| began == allowed) {
+                over = until;
+                for Line { burst, sent, .. } in &mut self.lines {
+                    burst.rest_until(over, sent);
+                }
+                self.waits += 1;
+            }
+            self.lines.iter_mut().for_each(|line| line.renew(over));
+        }
+    }
+}
+
+/// How many of `steps` can be made if this many of an interface's requests can start.
+fn steps_before(requests: u64, of: u64, steps: u64) -> u64 {
+    // The most steps whose share is not more.
+    let beyond = (u128::from(requests) + 1) * u128::from(steps);
+    saturating_u64(beyond.div_ceil(u128::from(of.max(1))).saturating_sub(1))
+}
+
+/// The largest of the numbers up to `most` for which all from 1 on are so.
+fn most(most: u64, is_so: impl Fn(u64) -> bool) -> u64 {
+    let (mut all, mut none) = (0, most + 1);
+    while none - all > 1 {
+        let middle = all + (none - all) / 2;
+        if is_so(middle) { all = middle } else { none = middle }
+    }
+    all
 }
 
 impl Phase {
@@ -207,16 +282,6 @@ impl Burst {
     /// When this many requests have their answers.
     fn end_of(&self, sent: u64) -> u64 {
         sent.checked_sub(1).map_or(self.began, |last| self.start_of(last).saturating_add(self.latency))
-    }
-
-    /// How many of the next `most` requests start before `moment`.
-    fn started_before(&self, moment: u64, sent: u64, most: u64) -> u64 {
-        let (mut all, mut none) = (0, most + 1);
-        while none - all > 1 {
-            let middle = all + (none - all) / 2;
-            if self.start_of(sent.saturating_add(middle - 1)) < moment { all = middle } else { none = middle }
-        }
-        all
     }
 
     /// Starts nothing until `moment`. After less than a minute the pace still counts the earlier requests, so the pause
@@ -323,6 +388,35 @@ mod tests {
         let waits = |requests| of(&[Phase { requests, counted: 289_925 }], &terms).1;
         // More uncounted requests leave some of the first, short window unused, which causes no wait.
         assert_eq!((waits(363_729), waits(372_464)), (59, 58));
+    }
+
+    /// Two interfaces go on together: the slower one decides, and a wait of one holds both back.
+    #[test]
+    fn the_slower_interface_decides() {
+        let queries = Terms { latency: SignedDuration::from_millis(1_250), ..terms(32, 44, None) };
+        let hourly = Hourly { now: 4_900, then: 4_900, ends: HOUR };
+        let requests = terms(32, 900, Some(hourly));
+        let of = |phases: &[[u64; 2]]| {
+            let phase = |number: u64| Phase { requests: number, counted: number };
+            let phases: Vec<[Phase; 2]> = phases.iter().map(|phase_of| phase_of.map(phase)).collect();
+            let schedule = side_by_side(&phases, &[requests, queries]);
+            (schedule.after.as_millis(), schedule.waits)
+        };
+        let alone = |number, terms: &Terms| super::schedule(&all(number), terms).after.as_millis();
+        assert_eq!(of(&[[0, 1_000]]).0, alone(1_000, &queries));
+        assert_eq!(of(&[[2_000, 0]]).0, alone(2_000, &requests));
+        // 1,000 queries take 22 minutes, 2,000 requests two.
+        assert_eq!(of(&[[2_000, 1_000]]).0, alone(1_000, &queries));
+        // A phase begins after the one before.
+        let both = alone(1_000, &queries) + alone(900, &requests);
+        assert!((of(&[[0, 1_000], [900, 0]]).0 - both).abs() < 5_000, "{both}");
+        // After 4,900 of 6,500 requests, three quarters of the queries are done, and the last quarter waits too.
+        let (after, waits) = of(&[[6_500, 1_000], [0, 1_000]]);
+        let rest = alone(1_000 - 754, &queries) + alone(1_000, &queries);
+        assert_eq!(waits, 1);
+        assert!((after - 3_601_000 - rest).abs() < 65_000, "{after}, {rest}");
+        // So slow that the hour is over before its limit is used up.
+        assert_eq!(of(&[[6_500, 5_000]]), (alone(5_000, &queries), 0));
     }
 
     proptest! {

@@ -16,10 +16,12 @@ pub mod github;
 pub mod google;
 pub mod place;
 mod plan;
+mod work;
 
 pub use self::connect_error::{ConnectError, ConnectErrorKind};
 pub use self::endpoint::Endpoint;
 pub use self::plan::{Plan, Scope};
+pub use self::work::{PerHundred, Queries, Standings, Work};
 
 use std::any::Any;
 use std::fmt;
@@ -34,11 +36,10 @@ use zeroize::Zeroizing;
 use self::place::{Place, Remedy};
 use crate::config::controls::Applied;
 use crate::env::Env;
-use crate::forecast::Work;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::origin::Origin;
 use crate::report::Reporter;
-use evidence_http::{Asked, Budgets, GivenUp, Standing};
+use evidence_http::{Asked, Budgets, GivenUp};
 use evidence_rules::SourceRules;
 use evidence_rules::rule::Rule;
 use evidence_screen::Screen;
@@ -168,8 +169,8 @@ pub trait Session: Send + Sync {
     /// A summary of the session so far, for `run.json`.
     fn account(&self) -> SessionSummary;
 
-    /// Where its client stands with its limits, if one client sends everything.
-    fn standing(&self) -> Option<Standing> {
+    /// Where its clients stand with their limits, if it says beforehand what they will ask.
+    fn standings(&self) -> Option<Standings> {
         None
     }
 

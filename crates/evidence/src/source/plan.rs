@@ -1,8 +1,8 @@
 //! The scope and the plan of a source: what is known before the collection.
 
 use evidence_bundle::document::RateLimitRecord;
-use evidence_http::Standing;
 
+use super::work::{Standings, Work};
 use crate::observation::SourceName;
 use evidence_rules::rule::Rule;
 
@@ -22,10 +22,10 @@ pub struct Plan {
     pub requests_minimum: u64,
     /// The maximum number of requests, without retries.
     pub requests_maximum: u64,
-    /// The usual number of requests, if it is not the minimum.
-    pub requests_usual: Option<u64>,
-    /// How many of the usual requests do not count against the limit.
-    pub usually_free: u64,
+    /// The requests before those of `work`.
+    pub requests_before: u64,
+    /// What is usually asked about each subject; empty if the minimum is usual.
+    pub work: Vec<Work>,
     /// How many of these requests do not count against the limit if the answers have not changed since they were kept.
     pub requests_free: u64,
     /// Answers resumed from an interrupted run, which need no request.
@@ -34,8 +34,8 @@ pub struct Plan {
     pub estimated_bytes: u64,
     /// The host's limit, if it has one.
     pub rate_limit: Option<RateLimitRecord>,
-    /// Where the client stands with its limits, if it has any.
-    pub standing: Option<Standing>,
+    /// Where the clients stand with their limits, if they have any.
+    pub standings: Option<Standings>,
 }
 
 impl Plan {

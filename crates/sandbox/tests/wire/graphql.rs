@@ -53,13 +53,6 @@ fn the_same_state_as_by_the_other_interface() {
     assert_eq!((&rule["requiredApprovingReviewCount"], &rule["isAdminEnforced"]), (&json!(2), &json!(true)));
     assert_eq!((&web["nameWithOwner"], &web["default"]), (&json!("acme/web"), &Value::Null));
     assert_eq!(bare["named"]["branchProtectionRule"], Value::Null);
-    for node in [&web, &bare] {
-        let rules = &node["named"]["rules"];
-        let kinds: Vec<&str> =
-            rules["nodes"].as_array().unwrap().iter().map(|rule| rule["type"].as_str().unwrap()).collect();
-        assert_eq!((kinds, &rules["totalCount"]), (vec!["DELETION", "PULL_REQUEST"], &json!(2)));
-        assert_eq!(rules["nodes"][0]["repositoryRuleset"]["source"]["login"], "acme");
-    }
     let answer = ask(&server, OWNERS, json!({ "ids": ids })).json();
     let [web, bare] = [0, 1].map(|index| answer["data"]["nodes"][index].clone());
     assert_eq!(web["githubFile"]["text"], "* @acme/web\n");
@@ -98,7 +91,7 @@ fn an_error_names_its_place() {
         vec![("FORBIDDEN", place(0)), ("FORBIDDEN", place(1)), ("NOT_FOUND", r#"["nodes",2]"#.to_owned())];
     assert_eq!(errors, expected);
     assert_eq!(answer["data"]["nodes"][2], Value::Null);
-    assert_eq!(answer["data"]["nodes"][0]["named"]["rules"]["totalCount"], 2);
+    assert_eq!(answer["data"]["nodes"][0]["named"]["name"], "main");
 }
 
 #[test]
@@ -106,9 +99,9 @@ fn points_and_the_host_s_time_are_limits_of_their_own() {
     let limits = Limits { primary: Some(Primary::new(5_000, 3)), ..Limits::documented() };
     let server = host().limits(limits).serve().unwrap();
     let ids = ids(&server);
-    let many: Vec<String> = ids.iter().cycle().take(50).cloned().collect();
+    let many: Vec<String> = ids.iter().cycle().take(100).cloned().collect();
     let first = ask(&server, PROTECTION, named(&many));
-    // A connection of each of three kinds for each repository: 151 requests.
+    // A connection of each of two kinds for each repository: 201 requests.
     assert_eq!(first.json()["data"]["rateLimit"]["cost"], 2);
     assert_eq!(
         (first.number("x-ratelimit-remaining"), first.header("x-ratelimit-resource")),

@@ -10,10 +10,9 @@ use super::population::{extent, in_words, is_incomplete, remedy};
 use super::preflight::Preflight;
 use super::repositories::{self, REPOSITORIES, is_partial};
 use super::repository::{Names, Repository};
-use super::topic::{Requests, Topic};
+use super::topic::{InBulk, Requests, Topic};
 use super::topics;
 use super::topics::organization::answer::ORGANIZATION;
-use crate::forecast::schedule::Phase;
 use crate::forecast::{self, PerHundred, Work};
 use crate::source::{ConnectError, Plan, estimate};
 use evidence_bundle::document::Scope;
@@ -70,30 +69,30 @@ pub(super) async fn plan(host: &Host, preflight: &Preflight) -> Result<Plan, Con
         plan.requests_maximum += repositories;
         plan.requests_minimum += repositories;
     }
+    plan.requests_before = plan.requests_minimum;
+    let standings = host.standings();
     for topic in topics::of_repositories(&host.config) {
         let of_archived = if topic.asks_for_its_artifact { 0 } else { archived };
         plan.artifacts.push((topic.name, asked + of_archived));
-        let Requests { least, most, .. } = (topic.requests)(host);
-        plan.requests_minimum += asked * least;
+        let Requests { least, most, in_bulk, .. } = (topic.requests)(host);
         plan.requests_maximum += asked * most;
+        plan.requests_minimum += match (standings.queries, in_bulk) {
+            (Some(queries), Some(_)) => {
+                let queries = asked.div_ceil(queries.page);
+                plan.requests_maximum += queries;
+                queries
+            }
+            _ => asked * least,
+        };
     }
-    let others = plan.requests_minimum.saturating_sub(
-        topics::of_repositories(&host.config).map(|topic| asked * (topic.requests)(host).least).sum(),
-    );
     // On the pages that a plan does not read, usually as many are archived.
     let unread = listed.saturating_sub(seen);
     let usually_archived = archived.saturating_mul(unread).checked_div(seen).unwrap_or(0);
-    let work = work(host, asked.saturating_sub(usually_archived));
-    let usual = work.iter().map(Work::usual).fold(Phase::default(), |sum, phase| Phase {
-        requests: sum.requests + phase.requests,
-        counted: sum.counted + phase.counted,
-    });
-    plan.requests_usual = Some(others + usual.requests);
-    plan.usually_free = usual.requests - usual.counted;
+    plan.work = work(host, asked.saturating_sub(usually_archived));
     spare(host, &mut plan, repositories, pages);
     plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
     plan.rate_limit = host.rate_limit();
-    plan.standing = Some(host.client.standing());
+    plan.standings = Some(standings);
     plan.unreadable.extend(ends_before(host, &plan));
     Ok(plan)
 }
@@ -123,32 +122,48 @@ fn ends_before(host: &Host, plan: &Plan) -> Option<String> {
 
 /// The usual requests about this many repositories that are asked about, by topic.
 pub(super) fn work(host: &Host, repositories: u64) -> Vec<Work> {
+    // A run without changes: the host confirms what was kept.
+    let is_free = host.keeps_answers() && host.app.is_none();
+    let again = |requests: u64| PerHundred { requests, counted: if is_free { 0 } else { requests } };
     let work = |topic: &'static Topic| {
-        let [from_nothing, from_kept, rest] = (topic.requests)(host).usual;
-        // A subject may have an answer of each kind.
-        let kinds = (topic.kept_as)().map(|kind| kept(host, &[kind], repositories));
-        let resumed = kinds.map(|(resumed, _)| resumed).into_iter().max().unwrap_or(0);
-        let known = kinds.map(|(resumed, kept)| resumed + kept).into_iter().max().unwrap_or(0);
+        let Requests { usual: [from_nothing, from_kept, rest], in_bulk, .. } = (topic.requests)(host);
+        let (kept, resumed) = known(host, &(topic.kept_as)(), repositories);
         // Of those that are asked about.
         let asked = repositories.saturating_sub(resumed).max(1);
-        let new = asked.saturating_sub(known.saturating_sub(resumed));
+        let new = asked.saturating_sub(kept.saturating_sub(resumed));
         let counted = from_nothing * new;
         let requests = counted + from_kept * (asked - new);
         let usual = PerHundred { requests: requests.div_ceil(asked), counted: counted.div_ceil(asked) };
-        let is_free = host.keeps_answers() && host.app.is_none();
-        let rest = PerHundred { requests: rest, counted: if is_free { 0 } else { rest } };
-        Work { subjects: repositories, resumed, rest, usual }
+        let work = Work { subjects: repositories, resumed, rest: again(rest), usual, in_bulk: None };
+        let Some((queries, InBulk { kept_as, usual, rest })) = host.standings().queries.zip(in_bulk) else {
+            return work;
+        };
+        // The pages of the interrupted run.
+        let (_, pages) = known(host, &[kept_as], repositories);
+        let resumed = pages.saturating_mul(queries.page).min(repositories);
+        let in_bulk = Some(PerHundred { requests: usual, counted: usual });
+        Work { resumed, rest: again(rest), in_bulk, ..work }
     };
     topics::of_repositories(&host.config).map(work).collect()
 }
 
-/// How many subjects' answers would be taken over from an interrupted run, and about how many others the host can be
-/// asked whether they still hold, at no cost.
+/// About how many subjects there is an answer of these kinds for that costs nothing: one that the host can be asked about,
+/// or that an interrupted run has read. And how many the latter are.
+fn known(host: &Host, kinds: &[Option<u8>], most: u64) -> (u64, u64) {
+    let Some(cache) = host.client.cache() else { return (0, 0) };
+    let kinds: Vec<u8> = kinds.iter().copied().flatten().collect();
+    let (known, resumed) = cache.count_subjects(&kinds, host.client.now());
+    // The host makes entity tags with the token, and an app has another one in each run.
+    let known = if host.app.is_some() { resumed } else { known };
+    (known.min(most), resumed.min(most))
+}
+
+/// How many answers would be taken over from an interrupted run, and about how many others the host can be asked whether
+/// they still hold, at no cost.
 fn kept(host: &Host, kinds: &[Option<u8>], most: u64) -> (u64, u64) {
     let Some(cache) = host.client.cache() else { return (0, 0) };
     let (now, kinds) = (host.client.now(), || kinds.iter().flatten());
     let resumed = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
-    // The host makes entity tags with the token, and an app has another one in each run.
     if host.app.is_some() {
         return (resumed, 0);
     }

@@ -13,9 +13,9 @@ use super::host::scopes::Scopes;
 use super::names::NAME;
 use super::plan::plan;
 use super::preflight::Preflight;
+use crate::forecast::Standings;
 use crate::observation::SourceName;
 use crate::source::{CollectionItem, ConnectError, Plan, Session, SessionSummary};
-use evidence_http::Standing;
 use evidence_http::cache::Cache;
 use evidence_rules::rule::Rule;
 
@@ -97,8 +97,8 @@ impl Session for CodeHostSession {
         }
     }
 
-    fn standing(&self) -> Option<Standing> {
-        Some(self.host.client.standing())
+    fn standings(&self) -> Option<Standings> {
+        Some(self.host.standings())
     }
 
     fn collected(&self) {

@@ -31,6 +31,17 @@ pub(super) struct Requests {
     /// How many a hundred subjects usually take; how many if answers to all are kept from an earlier run; and how many
     /// if an interrupted run has asked about all.
     pub(super) usual: [u64; 3],
+    /// What is different if many subjects are read with one query; `None` if this topic has none.
+    pub(super) in_bulk: Option<InBulk>,
+}
+
+/// The requests beside the queries for many subjects.
+pub(super) struct InBulk {
+    /// The cache's name for the answers to the queries.
+    pub(super) kept_as: Option<u8>,
+    /// How many a hundred subjects usually take, and how many if an interrupted run has asked about all.
+    pub(super) usual: u64,
+    pub(super) rest: u64,
 }
 
 /// Reads and judges one subject.

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The branch's classic rule and rules of rulesets.
+/// The branch's classic rule.
 const BRANCH_PROTECTION: &str =
     include_str!("../../../../evidence/src/source/github/host/bulk/queries/branch_protection.graphql");
 
@@ -81,7 +81,7 @@ pub(super) fn cost(world: &World, call: &Call) -> Cost {
     let ids = variables.ids.len() as u64;
     // A request for each connection of each repository, a hundred of them are a point.
     let connections = match stored {
-        Stored::BranchProtection => 3,
+        Stored::BranchProtection => 2,
         Stored::Codeowners => 0,
     };
     let points = (1 + ids * connections + 50) / 100;

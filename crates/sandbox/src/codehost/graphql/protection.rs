@@ -1,7 +1,6 @@
-//! A branch: its classic rule, and the rules of rulesets.
+//! A branch and its classic rule.
 
 use super::super::organization::lacks_plan;
-use super::super::parts::branch_rules;
 use super::super::reply::docs;
 use super::super::{Actors, Endpoint, Protection};
 use super::subject::{Problem, Subject, kind, text};
@@ -22,7 +21,6 @@ pub(super) fn branch(
         "name": name,
         "prefix": "refs/heads/",
         "branchProtectionRule": classic(subject, name, alias, problems),
-        "rules": rules(subject, name, alias, problems),
     })
 }
 
@@ -45,9 +43,61 @@ fn classic(subject: &Subject<'_>, name: &str, alias: &str, problems: &mut Vec<Pr
     {
         return Value::Null;
     }
-    // A body of its own has a form that this interface does not have.
-    let rule = repository.protections.get(name).filter(|rule| rule.body.is_none());
-    rule.map_or(Value::Null, shown)
+    match repository.protections.get(name) {
+        None => Value::Null,
+        Some(Protection { body: Some(body), .. }) => recorded(body).unwrap_or(Value::Null),
+        Some(rule) => shown(rule),
+    }
+}
+
+/// A rule of which the other interface sends this body; `None` for a form that this interface does not have.
+fn recorded(body: &Value) -> Option<Value> {
+    let part = |name: &str| body.get(name).filter(|part| part.is_object());
+    let enabled = |name: &str| part(name)?.get("enabled")?.as_bool();
+    let reviews = part("required_pull_request_reviews");
+    let checks = part("required_status_checks");
+    let of = |part: Option<&Value>, name: &str| match part {
+        Some(part) => part.get(name).cloned(),
+        None => Some(Value::Null),
+    };
+    let is = |part: Option<&Value>, name: &str| part.map_or(Some(false), |part| part.get(name)?.as_bool());
+    let listed = |name: &str| reviews.and_then(|reviews| reviews.get(name));
+    let contexts =
+        checks.map_or(Some(Vec::new()), |checks| Some(checks.get("contexts")?.as_array()?.clone()))?;
+    let named = |check: &Value| Some(json!({"context": check.get("context")?.as_str()?}));
+    let checks_shown = checks.map_or(Some(Vec::new()), |checks| {
+        checks.get("checks")?.as_array()?.iter().map(named).collect::<Option<Vec<Value>>>()
+    })?;
+    Some(json!({
+        "requiresApprovingReviews": reviews.is_some(),
+        "requiredApprovingReviewCount": of(reviews, "required_approving_review_count")?,
+        "dismissesStaleReviews": is(reviews, "dismiss_stale_reviews")?,
+        "requiresCodeOwnerReviews": is(reviews, "require_code_owner_reviews")?,
+        "restrictsReviewDismissals": listed("dismissal_restrictions").is_some(),
+        "reviewDismissalAllowances": recorded_allowances(listed("dismissal_restrictions"))?,
+        "bypassPullRequestAllowances": recorded_allowances(listed("bypass_pull_request_allowances"))?,
+        "requiresStatusChecks": checks.is_some(),
+        "requiresStrictStatusChecks": is(checks, "strict")?,
+        "requiredStatusCheckContexts": contexts,
+        "requiredStatusChecks": checks_shown,
+        "isAdminEnforced": enabled("enforce_admins")?,
+        "requireLastPushApproval": is(reviews, "require_last_push_approval")?,
+        "allowsForcePushes": enabled("allow_force_pushes")?,
+        "allowsDeletions": enabled("allow_deletions")?,
+    }))
+}
+
+fn recorded_allowances(listed: Option<&Value>) -> Option<Value> {
+    let names = |list: &str, name: &str| -> Option<Vec<String>> {
+        let Some(listed) = listed else { return Some(Vec::new()) };
+        listed.get(list)?.as_array()?.iter().map(|one| Some(text_of(one, name)?.to_owned())).collect()
+    };
+    let (users, teams, apps) = (names("users", "login")?, names("teams", "slug")?, names("apps", "slug")?);
+    Some(allowances(Some(&Actors { users, teams, apps })))
+}
+
+fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
 }
 
 fn shown(rule: &Protection) -> Value {
@@ -86,69 +136,4 @@ fn allowances(actors: Option<&Actors>) -> Value {
     };
     let all = [of("login", users), of("team", teams), of("app", apps)].concat();
     json!({"totalCount": all.len(), "nodes": all.iter().take(SHOWN).collect::<Vec<_>>()})
-}
-
-fn rules(subject: &Subject<'_>, name: &str, alias: &str, problems: &mut Vec<Problem>) -> Value {
-    let Subject { world, organization, repository, .. } = subject;
-    if let Some((status, message)) = repository.refusals.get(&Endpoint::Rules) {
-        problems.push(subject.problem(kind(*status), message, &[alias, "rules"]));
-        return Value::Null;
-    }
-    if lacks_plan(*organization, repository) {
-        return Value::Null;
-    }
-    let all = branch_rules(world, *organization, repository, name);
-    let nodes: Vec<Value> = all.iter().take(SHOWN).map(rule).collect();
-    json!({"totalCount": all.len(), "nodes": nodes})
-}
-
-fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name)?.as_str()
-}
-
-/// A rule of the other interface as this one shows it. Null for a form that it cannot have.
-fn rule(rule: &Value) -> Value {
-    let (Some(kind), Some(source)) = (text_of(rule, "type"), text_of(rule, "ruleset_source")) else {
-        return Value::Null;
-    };
-    let source = match text_of(rule, "ruleset_source_type") {
-        Some("Repository") => json!({"__typename": "Repository", "nameWithOwner": source}),
-        Some("Organization") => json!({"__typename": "Organization", "login": source}),
-        Some("Enterprise") => json!({"__typename": "Enterprise", "slug": source}),
-        _ => return Value::Null,
-    };
-    let parameters = rule.get("parameters").unwrap_or(&Value::Null);
-    let parameters = match kind {
-        "required_status_checks" => status_checks(parameters),
-        "workflows" => workflows(parameters),
-        "pull_request" => Some(json!({"__typename": "PullRequestParameters"})),
-        _ => None,
-    };
-    json!({
-        "type": kind.to_ascii_uppercase(),
-        "parameters": parameters,
-        "repositoryRuleset": {"databaseId": rule.get("ruleset_id"), "source": source},
-    })
-}
-
-fn status_checks(parameters: &Value) -> Option<Value> {
-    let checks = parameters.get("required_status_checks")?.as_array()?.iter().map(|check| {
-        Some(
-            json!({"context": text_of(check, "context")?, "integrationId": check.get("integration_id").and_then(Value::as_u64)}),
-        )
-    });
-    Some(json!({
-        "__typename": "RequiredStatusChecksParameters",
-        "strictRequiredStatusChecksPolicy": parameters.get("strict_required_status_checks_policy")?.as_bool()?,
-        "requiredStatusChecks": checks.collect::<Option<Vec<_>>>()?,
-    }))
-}
-
-fn workflows(parameters: &Value) -> Option<Value> {
-    let workflows = parameters
-        .get("workflows")?
-        .as_array()?
-        .iter()
-        .map(|file| Some(json!({"path": text_of(file, "path")?})));
-    Some(json!({"__typename": "WorkflowsParameters", "workflows": workflows.collect::<Option<Vec<_>>>()?}))
 }

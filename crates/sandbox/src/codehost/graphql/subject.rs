@@ -17,7 +17,6 @@ pub(super) struct Problem {
 
 /// A repository that is asked for.
 pub(super) struct Subject<'a> {
-    pub(super) world: &'a World,
     pub(super) who: &'a Who,
     pub(super) organization: Option<&'a Organization>,
     pub(super) repository: Arc<Repository>,
@@ -63,7 +62,7 @@ pub(super) fn subject<'a>(
     if repository.blocked.is_some() || repository.disabled {
         return Err(Problem { kind: "FORBIDDEN", message: "Repository access blocked".to_owned(), path });
     }
-    Ok(Subject { world, who, organization, repository, index })
+    Ok(Subject { who, organization, repository, index })
 }
 
 /// The message of a refusal by the other interface.

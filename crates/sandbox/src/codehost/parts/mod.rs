@@ -9,7 +9,6 @@ mod protection;
 mod ruleset;
 
 use super::part::{OrganizationPart, Part};
-pub(super) use ruleset::branch_rules;
 
 /// Those below a repository.
 pub(super) static PARTS: &[&Part] = &[

@@ -100,7 +100,7 @@ fn refused(
 }
 
 /// Every active rule for a branch of that name.
-pub(in crate::codehost) fn branch_rules(
+fn branch_rules(
     world: &World,
     organization: Option<&Organization>,
     repository: &Repository,

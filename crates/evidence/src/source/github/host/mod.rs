@@ -28,6 +28,7 @@ use super::shared::{Gone, Shared};
 use super::subject::warning;
 use super::topics::organization::answer::Organization;
 use crate::env::Env;
+use crate::forecast::Standings;
 use crate::observation::{Observation, Seen};
 use evidence_http::{Asked, Client, Meta, recorded};
 use evidence_rules::rule::reason;
@@ -62,6 +63,14 @@ impl Host {
     /// Whether answers are kept for the next run to revalidate.
     pub(super) fn keeps_answers(&self) -> bool {
         self.client.cache().is_some()
+    }
+
+    /// Where both clients stand with their limits.
+    pub(super) fn standings(&self) -> Standings {
+        let mut requests = self.client.standing();
+        // The clients count together.
+        requests.sent = requests.sent.saturating_sub(self.bulk.as_ref().map_or(0, Bulk::sent));
+        Standings { requests, queries: self.bulk.as_ref().and_then(Bulk::standing) }
     }
 
     /// The warning that reading in bulk was given up, for the first that asks.

@@ -24,7 +24,7 @@ pub(crate) static TOPIC: Topic = Topic {
     asks_for_its_artifact: true,
     requests: |host| {
         let known = host.shared.alert_requests().unwrap_or(1);
-        Requests { least: known, most: known, usual: [0; 3] }
+        Requests { least: known, most: known, usual: [0; 3], in_bulk: None }
     },
     kept_as: || [None, None],
     inspect: Inspect::Organization { by: inspect, warned: false },

@@ -34,7 +34,7 @@ pub(crate) static TOPIC: Topic = Topic {
     // The connection test reads them, so a dry run knows how many pages there are.
     requests: |host| {
         let known = host.shared.people_requests().unwrap_or(LISTS);
-        Requests { least: known, most: known, usual: [0; 3] }
+        Requests { least: known, most: known, usual: [0; 3], in_bulk: None }
     },
     kept_as: || [None, None],
     inspect: Inspect::Organization { by: inspect, warned: false },

@@ -27,7 +27,7 @@ pub(crate) static TOPIC: Topic = Topic {
     asks_for_its_artifact: false,
     requests: |host| {
         let most = u64::from(asks(host));
-        Requests { least: 0, most, usual: [100 * most; 3] }
+        Requests { least: 0, most, usual: [100 * most; 3], in_bulk: None }
     },
     kept_as: || [None, None],
     inspect: Inspect::Repository(inspect),

@@ -24,6 +24,7 @@ use self::pages::{Line, Pages};
 use self::protection::ProtectionNode;
 use super::super::repository::ScopedRepository;
 use crate::env::Clock;
+use crate::forecast::Queries;
 use evidence_bundle::document::BulkRecord;
 use evidence_http::Client;
 
@@ -117,6 +118,16 @@ impl Bulk {
     /// Why the interface is no longer asked, the first time that this is called after it was given up.
     pub(crate) fn given_up(&self) -> Option<String> {
         self.line.take_reason()
+    }
+
+    /// Where it stands with its limits, unless it was given up.
+    pub(crate) fn standing(&self) -> Option<Queries> {
+        self.line.standing()
+    }
+
+    /// How many queries were sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.line.record().queries
     }
 
     /// What it took.

@@ -12,8 +12,10 @@ use url::Url;
 use super::super::super::repository::{Origin, ScopedRepository};
 use super::answer::{Errors, Outcome, Page};
 use crate::env::Clock;
+use crate::forecast::Queries;
 use evidence_bundle::document::BulkRecord;
-use evidence_http::{Asked, Call, CallError, Client, Meta, Request, recorded};
+use evidence_http::{Asked, Call, CallError, Client, Meta, Request, Standing, recorded};
+use evidence_text::saturating_u64;
 
 /// Repositories per query.
 const PAGE: usize = 50;
@@ -92,6 +94,23 @@ impl Line {
             points: self.points.load(Ordering::Relaxed),
             host_seconds: u64::try_from(self.client.host_time().as_secs()).unwrap_or(0),
         }
+    }
+
+    /// Where it stands with its limits, unless it was given up.
+    pub(super) fn standing(&self) -> Option<Queries> {
+        let page = {
+            let state = self.state();
+            if state.given_up.is_some() {
+                return None;
+            }
+            saturating_u64(state.size)
+        };
+        let sent = self.queries.load(Ordering::Relaxed);
+        let standing = self.client.standing();
+        // Each observation under way waits for its page.
+        let in_flight = standing.in_flight.div_ceil(page.max(1));
+        let standing = Standing { sent, in_flight, ..standing };
+        Some(Queries { standing, page, points: self.points.load(Ordering::Relaxed) })
     }
 
     fn succeeded(&self, points: Option<u64>) {
@@ -248,9 +267,14 @@ impl<T> Pages<T> {
             }
             let ids: Vec<&str> = part.iter().filter_map(id).collect();
             line.queries.fetch_add(1, Ordering::Relaxed);
+            let began = line.clock.now();
             // On the heap: the future of every observation would contain it.
             let asking = Box::pin(async { line.client.ask(&request(&ids), call).await });
             let (answer, asked) = recorded(asking).await;
+            if asked.iter().all(|asked| asked.at < began) {
+                // Taken over from the interrupted run, or not sent at all.
+                line.queries.fetch_sub(1, Ordering::Relaxed);
+            }
             let too_much = match answer {
                 Ok(answered) => {
                     let points = answered.value.points();

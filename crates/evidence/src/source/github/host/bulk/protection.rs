@@ -28,7 +28,6 @@ pub(crate) struct BranchNode {
     pub(crate) name: Option<String>,
     pub(crate) prefix: Option<String>,
     pub(crate) branch_protection_rule: Option<ClassicNode>,
-    pub(crate) rules: Option<Several<RuleNode>>,
 }
 
 /// A list that the host may cut.
@@ -86,51 +85,7 @@ pub(crate) struct ActorNode {
 
 /// A status check.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub(crate) struct CheckNode {
     pub(crate) context: Option<String>,
-    pub(crate) integration_id: Option<u64>,
-}
-
-/// A rule of a ruleset.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct RuleNode {
-    #[serde(rename = "type")]
-    pub(crate) kind: Option<String>,
-    pub(crate) parameters: Option<ParametersNode>,
-    pub(crate) repository_ruleset: Option<RulesetNode>,
-}
-
-/// The parameters of a rule, as far as they are asked for.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct ParametersNode {
-    pub(crate) strict_required_status_checks_policy: Option<bool>,
-    pub(crate) required_status_checks: Option<Vec<CheckNode>>,
-    pub(crate) workflows: Option<Vec<WorkflowNode>>,
-}
-
-/// A workflow.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(default)]
-pub(crate) struct WorkflowNode {
-    pub(crate) path: Option<String>,
-}
-
-/// A ruleset.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct RulesetNode {
-    pub(crate) database_id: Option<u64>,
-    pub(crate) source: Option<SourceNode>,
-}
-
-/// The owner of a ruleset.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct SourceNode {
-    pub(crate) name_with_owner: Option<String>,
-    pub(crate) login: Option<String>,
-    pub(crate) slug: Option<String>,
 }

@@ -36,10 +36,9 @@ pub(super) static CODEOWNERS: StoredQuery<OwnersNode> = StoredQuery {
     call: &CODEOWNERS_FILES,
 };
 
-/// The classic rules and rulesets of up to 50 repositories.
+/// The classic rules of up to 50 repositories.
 pub(crate) static BRANCH_PROTECTIONS: Call<Page<ProtectionNode>> = call(
-    "`branch-protection`: classic rules that exist, and rules of rulesets without a pull request rule; \
-     `codeowners-default-rule`: files, and directories that have none (POST)",
+    "`branch-protection`: classic rules that exist; `codeowners-default-rule`: files, and directories that have none (POST)",
     12,
 );
 

@@ -2,25 +2,20 @@
 
 use crate::source::github::host::bulk::FromPage;
 use crate::source::github::host::bulk::protection::{
-    AllowanceNode, BranchNode, CheckNode, ClassicNode, ProtectionNode, RuleNode, RulesetNode, Several,
-    SourceNode,
+    AllowanceNode, BranchNode, ClassicNode, ProtectionNode, Several,
 };
 use crate::source::github::subject::RepositoryName;
 use evidence_http::{Asked, Meta};
-use evidence_rules::codehost::branch_protection::reduced;
 use evidence_rules::codehost::record::{
-    Actors, BranchProtection, BranchRule, EnforceAdmins, RequiredReviews, RequiredStatusChecks,
-    RuleParameters, RulesetCheck, SlugName, StatusCheck, Switch, UserName, Workflow,
+    Actors, BranchProtection, EnforceAdmins, RequiredReviews, RequiredStatusChecks, SlugName, StatusCheck,
+    Switch, UserName,
 };
 use evidence_rules::field::Field;
 use std::sync::Arc;
 
-/// What a page proves, and the answer that does. Everything else is unknown.
+/// A classic rule that exists, and the answer that shows it. Everything else is unknown.
 pub(super) struct Proved {
-    /// The classic rule, which exists.
-    pub(super) classic: Option<BranchProtection>,
-    /// All rules of rulesets.
-    pub(super) rules: Option<Vec<BranchRule>>,
+    pub(super) classic: BranchProtection,
     pub(super) meta: Arc<Meta>,
     pub(super) asked: Arc<[Asked]>,
 }
@@ -42,7 +37,7 @@ pub(super) fn proved(
         (None, Some(shown)) => ("default", shown),
         (Some(_), Some(_)) | (None, None) => return None,
     };
-    let BranchNode { name, prefix, branch_protection_rule, rules } = shown;
+    let BranchNode { name, prefix, branch_protection_rule } = shown;
     let is_it = name.as_deref() == Some(branch) && prefix.as_deref() == Some("refs/heads/");
     if !is_it || errors.touch(&["nameWithOwner"]) || errors.touch(&[alias, "name"]) {
         return None;
@@ -52,14 +47,8 @@ pub(super) fn proved(
     if !in_plan {
         return None;
     }
-    let classic = branch_protection_rule.filter(|_| !errors.touch(&[alias, "branchProtectionRule"]));
-    let rules = rules.filter(|_| !errors.touch(&[alias, "rules"]));
-    Some(Proved {
-        classic: classic.and_then(|classic| classic_rule(classic, url)),
-        rules: rules.and_then(|rules| ruleset_rules(&rules)),
-        meta,
-        asked,
-    })
+    let classic = branch_protection_rule.filter(|_| !errors.touch(&[alias, "branchProtectionRule"]))?;
+    Some(Proved { classic: classic_rule(classic, url)?, meta, asked })
 }
 
 /// The classic rule; `None` if anything of it is unknown.
@@ -131,56 +120,4 @@ fn is_empty(actors: &Actors) -> bool {
     none(actors.users.value().map(Vec::len))
         && none(actors.teams.value().map(Vec::len))
         && none(actors.apps.value().map(Vec::len))
-}
-
-/// All rules of rulesets; `None` if anything of them is unknown.
-fn ruleset_rules(rules: &Several<RuleNode>) -> Option<Vec<BranchRule>> {
-    rules.all()?.into_iter().map(ruleset_rule).collect()
-}
-
-fn ruleset_rule(rule: &RuleNode) -> Option<BranchRule> {
-    let kind = rule.kind.as_deref()?.to_ascii_lowercase();
-    let RulesetNode { database_id, source } = rule.repository_ruleset.as_ref()?;
-    let (level, source) = match source.as_ref()? {
-        SourceNode { name_with_owner: Some(name), login: None, slug: None } => ("Repository", name),
-        SourceNode { name_with_owner: None, login: Some(name), slug: None } => ("Organization", name),
-        SourceNode { name_with_owner: None, login: None, slug: Some(name) } => ("Enterprise", name),
-        _ => return None,
-    };
-    let parameters = match kind.as_str() {
-        // This interface does not show the required reviewers, which are judged.
-        "pull_request" => return None,
-        "required_status_checks" => {
-            let shown = rule.parameters.as_ref()?;
-            let checks = shown.required_status_checks.as_ref()?.iter().map(ruleset_check);
-            Field::Value(RuleParameters {
-                strict_required_status_checks_policy: Field::Value(
-                    shown.strict_required_status_checks_policy?,
-                ),
-                required_status_checks: Field::Value(checks.collect::<Option<_>>()?),
-                ..RuleParameters::default()
-            })
-        }
-        "workflows" => {
-            let shown = rule.parameters.as_ref()?.workflows.as_ref()?.iter();
-            let paths = shown.map(|workflow| Some(Workflow { path: Field::Value(workflow.path.clone()?) }));
-            Field::Value(RuleParameters {
-                workflows: Field::Value(paths.collect::<Option<_>>()?),
-                ..RuleParameters::default()
-            })
-        }
-        _ => Field::Absent,
-    };
-    Some(reduced(BranchRule {
-        kind: Field::Value(kind),
-        parameters,
-        ruleset_source_type: Field::Value(level.to_string()),
-        ruleset_source: Field::Value(source.clone()),
-        ruleset_id: Field::Value((*database_id)?),
-    }))
-}
-
-fn ruleset_check(check: &CheckNode) -> Option<RulesetCheck> {
-    let integration_id = check.integration_id.map_or(Field::Absent, Field::Value);
-    Some(RulesetCheck { context: check.context.clone()?, integration_id })
 }

@@ -17,16 +17,17 @@ use self::bulk::Proved;
 use self::classic::ClassicReading;
 use crate::observation::{Inspection, Observation};
 use crate::source::github::config::{Branch, FALLBACK_BRANCH};
+use crate::source::github::host::bulk::query::BRANCH_PROTECTIONS;
 use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::subject::{RepositoryName, example};
-use crate::source::github::topic::{Inspect, Look, Requests, Topic};
+use crate::source::github::topic::{InBulk, Inspect, Look, Requests, Topic};
 use crate::source::{CollectionItem, Source as _};
 use evidence_http::Meta;
 use evidence_rules::codehost::OF_BRANCH;
 use evidence_rules::codehost::artifact::{BRANCH_HISTORY, PROTECTION};
 use evidence_rules::codehost::branch_protection::{
     BRANCH_MISSING, BRANCH_UNPROTECTED, BranchFacts, Classic, DEFAULT_BRANCH_DIFFERS, Rules, Unread, Viewer,
-    is_of_organization, judge, next_ruleset, wants_branch, wants_rules,
+    is_of_organization, judge, next_ruleset, passes_alone, wants_branch, wants_rules,
 };
 use evidence_rules::codehost::record::{BranchProtection, BranchRule};
 use evidence_rules::rule::{Settings, Verdict};
@@ -41,7 +42,12 @@ pub(crate) static TOPIC: Topic = Topic {
     // Usually one branch in ten is not protected enough by its classic rule, and half of these have none.
     requests: |host| {
         let keeps = u64::from(host.keeps_answers());
-        Requests { least: 1, most: 3 + keeps, usual: [109 + 4 * keeps, 109, 9 + 4 * keeps] }
+        // A query shows the classic rules that exist. What a resumed run takes over are the rules that pass by themselves,
+        // and that there is none.
+        let rest = 14 + 4 * keeps;
+        let in_bulk = InBulk { kept_as: BRANCH_PROTECTIONS.kept_as(), usual: 13 + 4 * keeps, rest };
+        let usual = [109 + 4 * keeps, 109, rest];
+        Requests { least: 1, most: 3 + keeps, usual, in_bulk: Some(in_bulk) }
     },
     kept_as: || [classic::PROTECTION.kept_as(), branch::BRANCH.kept_as()],
     inspect: Inspect::Repository(inspect),
@@ -78,16 +84,15 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     // the same result as a run without kept records.
     let api = host.api();
     let branch_first = details.administered && classic::begins_with_branch(&api, target, branch_name);
-    let mut proved = in_bulk(host, look, branch_name).await;
-    let asked = match proved.as_mut().and_then(|proved| Some((proved.classic.take()?, &*proved))) {
-        Some((rule, proved)) => {
-            let (observation, classic) = classic::shown(target, rule, &proved.meta);
+    let asked = match in_bulk(host, look, branch_name).await {
+        Some(Proved { classic, meta, asked }) => {
+            let (observation, classic) = classic::shown(target, classic, &meta);
             let history = match &classic {
-                Classic::Shown(protection) => classic::history_of(target, protection, &proved.meta),
+                Classic::Shown(protection) => classic::history_of(target, protection, &meta),
                 Classic::Absent(_) | Classic::NoBranch(_) | Classic::Empty | Classic::Unread(_) => None,
             };
             let reading = ClassicReading { classic, may_be_missing: false, renamed: false, history };
-            (Observation { requests: proved.asked.to_vec(), ..observation }, reading)
+            (Observation { requests: asked.to_vec(), ..observation }, reading)
         }
         None => {
             let reading = classic::ask(&api, target, branch_name, details.may_be_empty, branch_first);
@@ -115,13 +120,7 @@ async fn read(host: &Host, look: Look<'_>) -> (Inspection, bool) {
     let wanted = |rule| host.config.wants(rule);
     let settings = &host.config.rule_settings;
     if wants_rules(&facts, settings, wanted) {
-        let (seen, found) = match proved.as_mut().and_then(|proved| Some((proved.rules.take()?, &*proved))) {
-            Some((rules, proved)) => {
-                let (observation, found) = rules::shown(target, rules, &proved.meta);
-                (Observation { requests: proved.asked.to_vec(), ..observation }, found)
-            }
-            None => with_requests(rules::ask(&host.api(), target, branch_name, renamed)).await,
-        };
+        let (seen, found) = with_requests(rules::ask(&host.api(), target, branch_name, renamed)).await;
         facts.rules = found;
         others.push(seen);
     }
@@ -176,12 +175,10 @@ async fn in_bulk(host: &Host, look: Look<'_>, branch: &str) -> Option<Proved> {
     let default = host.config.branch == Branch::Default;
     let page = host.bulk.as_ref()?.protection(look.repository, look.number, branch, default).await?;
     let taken_over = page.meta.received_at < host.env.started();
-    let mut proved = bulk::proved(page, target, branch, url.as_str())?;
+    let proved = bulk::proved(page, target, branch, url.as_str())?;
     // A conclusion from several answers needs all of them from the same run.
-    if taken_over && proved.classic.is_none() {
-        proved.rules = None;
-    }
-    Some(proved)
+    let is_enough = !taken_over || passes_alone(&proved.classic, &host.config.rule_settings);
+    is_enough.then_some(proved)
 }
 
 /// The warnings for the manifest: a missing or unprotected branch, or one that is not the default.

@@ -36,7 +36,7 @@ pub(crate) static TOPIC: Topic = Topic {
     requests: |host| {
         let wanted = [&CHANGES_APPROVED, &NO_DIRECT_PUSH].into_iter().filter(|rule| host.config.wants(rule));
         let least = saturating_u64(wanted.count());
-        Requests { least, most: least, usual: [100 * least; 3] }
+        Requests { least, most: least, usual: [100 * least; 3], in_bulk: None }
     },
     kept_as: || [None, None],
     inspect: Inspect::Repository(inspect),

@@ -29,7 +29,7 @@ pub(crate) static TOPIC: Topic = Topic {
     asks_for_its_artifact: true,
     requests: |host| {
         let (searches, changes) = host.shared.merged_total().unwrap_or((1, 0));
-        Requests { least: searches, most: searches.saturating_add(changes), usual: [0; 3] }
+        Requests { least: searches, most: searches.saturating_add(changes), usual: [0; 3], in_bulk: None }
     },
     kept_as: || [None, None],
     inspect: Inspect::Organization { by: inspect, warned: false },

@@ -21,10 +21,11 @@ use crate::source::github::host::answer::{RefusalMeaning, meaning};
 use crate::source::github::host::api::Api;
 use crate::source::github::host::bulk::FromPage;
 use crate::source::github::host::bulk::owners::ShownOwners;
+use crate::source::github::host::bulk::query::CODEOWNERS_FILES;
 use crate::source::github::host::{Host, refusal, with_requests};
 use crate::source::github::repository::{RepositoryDetails, ScopedRepository};
 use crate::source::github::subject::{RepositoryName, example};
-use crate::source::github::topic::{Inspect, Look, Requests, Topic};
+use crate::source::github::topic::{InBulk, Inspect, Look, Requests, Topic};
 use crate::source::{CollectionItem, Source as _};
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure, recorded};
 use evidence_rules::codehost::artifact::{CODEOWNERS, PROTECTION};
@@ -41,8 +42,9 @@ pub(crate) static TOPIC: Topic = Topic {
     requests: |host| {
         let keeps = u64::from(host.keeps_answers());
         let errors = u64::from(host.config.codeowners_errors);
-        let usual = [200 + 70 * keeps + 90 * errors, 180 + 90 * errors, 100 + 90 * errors];
-        Requests { least: 1, most: 4 + 2 * keeps + errors, usual }
+        let usual = [200 + 70 * keeps + 90 * errors, 180 + 90 * errors, 90 + 90 * errors];
+        let in_bulk = InBulk { kept_as: CODEOWNERS_FILES.kept_as(), usual: 90 * errors, rest: 90 * errors };
+        Requests { least: 1, most: 4 + 2 * keeps + errors, usual, in_bulk: Some(in_bulk) }
     },
     kept_as: || {
         let [_, root, _] = &PLACES;

@@ -25,7 +25,7 @@ pub(crate) static TOPIC: Topic = Topic {
     name: "organization settings",
     kind: &ORGANIZATION_SETTINGS,
     asks_for_its_artifact: true,
-    requests: |_| Requests { least: 0, most: 0, usual: [0; 3] },
+    requests: |_| Requests { least: 0, most: 0, usual: [0; 3], in_bulk: None },
     kept_as: || [None, None],
     inspect: Inspect::Organization { by: inspect, warned: true },
 };
