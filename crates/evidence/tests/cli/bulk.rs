@@ -63,9 +63,9 @@ fn every_result_names_the_request_that_it_rests_on() {
         ("branch_protection", "acme/bravo", vec![protection.as_str()]),
         // A null proves nothing, and no rule does.
         ("branch_protection", "acme/charlie", vec!["GET /repos/acme/charlie/branches/main/protection"]),
-        ("branch_rules", "acme/charlie", vec![protection.as_str()]),
+        ("branch_rules", "acme/charlie", vec!["GET /repos/acme/charlie/rules/branches/main?per_page=100"]),
         ("branch_protection", "acme/delta", vec![protection.as_str()]),
-        ("branch_rules", "acme/delta", vec![protection.as_str()]),
+        ("branch_rules", "acme/delta", vec!["GET /repos/acme/delta/rules/branches/main?per_page=100"]),
         ("codeowners", "acme/charlie", vec![owners.as_str()]),
         // Directories prove that there is no file.
         ("codeowners", "acme/delta", vec![owners.as_str()]),
