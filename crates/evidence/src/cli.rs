@@ -300,7 +300,7 @@ pub enum SampleFrom {
     Population,
     /// The pull requests that were merged in the period
     Changes,
-    /// Everyone with access to the code host
+    /// Everyone with access to a source
     People,
     /// The days from --from-date to --to-date, with or without a bundle
     Days,

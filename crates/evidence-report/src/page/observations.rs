@@ -7,12 +7,11 @@ use std::io;
 use evidence_bundle::document::{AskedRecord, ObservationRecord, Outcome, SourceRun};
 use evidence_bundle::path::OBSERVATIONS;
 use evidence_bundle::text::saturating_u64;
-use evidence_view::sanitized;
 use evidence_view::words::{counted, grouped};
+use evidence_view::{ListLengths, sanitized};
 
 use super::checks::{INCOMPLETE_LIST, POPULATION_INCOMPLETE, Sections};
 use super::evidence::Key;
-use super::lists::Lists;
 use super::missing::Gathered;
 use super::room::{self, Room};
 use super::text;
@@ -44,7 +43,7 @@ pub(super) struct Observations {
     /// How many more there are.
     pub(super) more_listings: u64,
     /// How long the lists are that auditors draw samples from.
-    pub(super) lists: Lists,
+    pub(super) lists: ListLengths,
 }
 
 /// One observation behind a listed check.

@@ -24,7 +24,8 @@ use evidence_rules::{reason_of, rule_of};
 use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::waivers::WaiversReader;
 use evidence_view::{
-    CheckFilter, CheckReader, CheckSink, ControlHead, Row as BundleRow, Sink, UnknownName, read, waivers,
+    CheckFilter, CheckReader, CheckSink, ControlHead, ListLengths, Row as BundleRow, Sink, UnknownName, read,
+    waivers,
 };
 
 use self::row::{Control, Row, Summary};
@@ -80,10 +81,14 @@ fn one(args: &ShowArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Erro
         let is_all = args.all || !args.filter.status.is_empty();
         let mut listing = Listing::new(args.format, filter(&args.filter), is_all);
         listing.has_gate = args.fail_on.is_some();
-        let reader = Reader { checks: CheckReader::new(listing), waivers: WaiversReader::default() };
+        let reader = Reader {
+            checks: CheckReader::new(listing),
+            waivers: WaiversReader::default(),
+            lists: ListLengths::default(),
+        };
         read(bundle, trust, expectations, &Limits::default(), reader)
     });
-    let (bundle, Reader { checks, waivers }) = match shown {
+    let (bundle, Reader { checks, waivers, lists }) = match shown {
         Ok(read) => read,
         Err(failure) => {
             let asks_for_json = args.format == ShowFormat::Json;
@@ -99,6 +104,7 @@ fn one(args: &ShowArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Erro
     }
     let mut listing = checks.sink;
     listing.waivers = waivers.waivers.filter(|_| !args.ignore_waivers);
+    listing.lists = lists;
     if let Some(unknown) = listing.filter.unknown(&listing.heads, &bundle.sources) {
         return Err(unknown_name(&unknown));
     }
@@ -194,6 +200,8 @@ pub(super) struct Listing {
     not_verifiable: u64,
     /// The waivers of the bundle, unless they are ignored.
     waivers: Option<waivers::Waivers>,
+    /// The lists that auditors draw samples from.
+    lists: ListLengths,
     /// Whether there is a gate.
     has_gate: bool,
     form: Form,
@@ -227,6 +235,7 @@ impl Listing {
             failures: Vec::new(),
             not_verifiable: 0,
             waivers: None,
+            lists: ListLengths::default(),
             has_gate: false,
             form,
         }
@@ -234,10 +243,11 @@ impl Listing {
 
     /// Prints the listing.
     pub(super) fn print(self, shown: &Shown<'_>) -> io::Result<()> {
-        let Listing { controls, findings, found, hidden, waivers, form, .. } = self;
+        let Listing { controls, findings, found, hidden, waivers, lists, form, .. } = self;
         let findings = findings.worst_first();
         let waivers = waivers.as_ref();
-        let summary = Summary { shown, controls: &controls, findings: &findings, found, hidden, waivers };
+        let (controls, findings, lists) = (controls.as_slice(), &findings, lists.rows());
+        let summary = Summary { shown, controls, findings, found, hidden, waivers, lists: &lists };
         match form {
             Form::Text(groups) => groups.print(&summary, &mut console::stdout()),
             Form::Json(lines) => lines.print(&summary, &mut io::stdout().lock()),
@@ -330,10 +340,11 @@ impl Keys {
     }
 }
 
-/// Reads where the sources' pages are, then the checks and the waivers: `run.json` comes first in a bundle.
+/// Reads where the sources' pages are, then the checks, the waivers and the lists: `run.json` comes first in a bundle.
 struct Reader {
     checks: CheckReader<Listing>,
     waivers: WaiversReader,
+    lists: ListLengths,
 }
 
 impl Reader {
@@ -354,6 +365,9 @@ impl Sink for Reader {
             let sources = run.sources.iter();
             let addresses = sources.map(|source| (source.name.clone(), source.api_url.clone())).collect();
             self.checks.sink.findings = Findings::new(addresses);
+        }
+        if let BundleRow::Observation(observation) = row {
+            self.lists.take(observation);
         }
         if let BundleRow::Hint(hint) = row {
             self.advice(hint);

@@ -92,6 +92,15 @@ fn members_and_owners() {
     assert!(dry.all().contains("1 people") && dry.all().contains("requests       8;"), "{}", dry.all());
     let path = bundle.path.to_string_lossy().into_owned();
     lab.run(&["verify", "-k", "key.pub.pem", "--require-judgement", &path]).exits(0);
+    // The list and its length are shown.
+    let line = "People of codehost: 5 entries, 3 of 3 members listed; `evidence sample --from people`";
+    for (format, line) in
+        [("text", format!("\nList:  {line}\n")), ("markdown", format!("\n- List: {line}\n"))]
+    {
+        let shown = lab.run(&["show", "-k", "key.pub.pem", "--format", format, &path]).exits(0).stdout;
+        // A back-tick is escaped in Markdown.
+        assert!(shown.replace("\\`", "`").contains(&line), "{shown}");
+    }
 }
 
 #[test]

@@ -46,13 +46,23 @@ impl Table {
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Table(mut file) = self;
-        let Summary { shown: Shown { bundle, framework, again }, controls, findings, found, hidden, waivers } =
-            summary;
+        let Summary {
+            shown: Shown { bundle, framework, again },
+            controls,
+            findings,
+            found,
+            hidden,
+            waivers,
+            lists,
+        } = summary;
         let mut text = safe!("# Evidence of {}\n\n", plain(&bundle.organization));
         text.push(&again.map(differences).unwrap_or_default());
         let created = evidence_bundle::time::format(bundle.created_at).unwrap_or_default();
         for source in &bundle.populations {
             text.push(&safe!("- Scope: {}\n", plain(&scope::sentence(source))));
+        }
+        for list in *lists {
+            text.push(&safe!("- List: {}\n", plain(&list.sentence())));
         }
         for (name, value) in [
             ("Bundle", bundle.bundle_id.as_str()),

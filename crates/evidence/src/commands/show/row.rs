@@ -6,9 +6,9 @@ use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Severity};
 use evidence_bundle::read::VerifiedBundle;
 use evidence_text::Safe;
-use evidence_view::ControlHead;
 use evidence_view::rejudged::Again;
 use evidence_view::waivers::Waivers;
+use evidence_view::{ControlHead, ListRow};
 use tempfile::SpooledTempFile;
 
 use crate::finding::{FindingKey, WorstFirst};
@@ -72,6 +72,7 @@ pub(super) struct Summary<'a> {
     pub(super) found: u64,
     pub(super) hidden: u64,
     pub(super) waivers: Option<&'a Waivers>,
+    pub(super) lists: &'a [ListRow],
 }
 
 /// A list that may be long, held until the bundle is verified.

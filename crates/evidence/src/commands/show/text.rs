@@ -77,8 +77,15 @@ impl Groups {
     }
 
     pub(super) fn print(self, summary: &Summary<'_>, out: &mut Output) -> io::Result<()> {
-        let Summary { shown: Shown { bundle, framework, again }, controls, findings, found, hidden, waivers } =
-            summary;
+        let Summary {
+            shown: Shown { bundle, framework, again },
+            controls,
+            findings,
+            found,
+            hidden,
+            waivers,
+            lists,
+        } = summary;
         let mut spool = self.rows.into_inner().map_err(io::IntoInnerError::into_error)?;
         spool.rewind()?;
         let mut rows = Rows { spool: BufReader::new(spool), position: 0 };
@@ -86,6 +93,9 @@ impl Groups {
         text.push(&again.map(differences).unwrap_or_default());
         for source in &bundle.populations {
             text.push(&safe!("Scope: {}\n", Safe::of(&scope::sentence(source))));
+        }
+        for list in *lists {
+            text.push(&safe!("List:  {}\n", Safe::of(&list.sentence())));
         }
         text.push(&"\n".into());
         for Control { id, title, status, counts } in *controls {

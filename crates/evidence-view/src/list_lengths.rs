@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use crate::words::{counted, counted_as, grouped};
+use crate::{COUNTED, ENTRIES, HOST_TOTAL, List, sanitized};
 use evidence_bundle::document::{ObservationRecord, Outcome};
-use evidence_view::words::{counted, grouped};
-use evidence_view::{COUNTED, ENTRIES, HOST_TOTAL, List, sanitized};
 
-/// The most lists that the table has.
+/// The most lists that are shown.
 const SHOWN: usize = 50;
 
 /// The lists of a bundle, by name and source.
-#[derive(Default)]
-pub(super) struct Lists(BTreeMap<(&'static str, String), Length>);
+#[derive(Debug, Default)]
+pub struct ListLengths(BTreeMap<(&'static str, String), Length>);
 
 /// How long a list is, over all of its artifacts.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Length {
     artifacts: u64,
     entries: u64,
@@ -25,22 +25,26 @@ struct Length {
     told: u64,
 }
 
-/// A row of the table.
-pub(super) struct ListRow {
-    pub(super) name: &'static str,
-    pub(super) source: String,
-    pub(super) entries: u64,
+/// A list of a source, fit to print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListRow {
+    /// What it lists.
+    pub name: &'static str,
+    /// The source.
+    pub source: String,
+    /// How many entries it has.
+    pub entries: u64,
     /// How the entries compare with the host's own count, in words.
-    pub(super) total: String,
+    pub total: String,
     /// The table with all entries.
-    pub(super) table: &'static str,
+    pub table: &'static str,
     /// The word for `evidence sample --from`.
-    pub(super) from: &'static str,
+    pub from: &'static str,
 }
 
-impl Lists {
+impl ListLengths {
     /// Notes an observation, if it is of a list.
-    pub(super) fn take(&mut self, observation: &ObservationRecord) {
+    pub fn take(&mut self, observation: &ObservationRecord) {
         let lists = [(List::Changes, "changes"), (List::People, "people")];
         let list = lists.iter().find(|(list, _)| list.kinds().contains(&observation.kind.as_str()));
         let number = |name: &str| observation.facts.get(name).and_then(serde_json::Value::as_u64);
@@ -59,10 +63,19 @@ impl Lists {
         }
     }
 
-    /// The rows of the table.
-    pub(super) fn rows(&self) -> Vec<ListRow> {
+    /// The lists, each with its length.
+    pub fn rows(&self) -> Vec<ListRow> {
         let rows = self.0.iter().take(SHOWN);
         rows.map(|((name, source), length)| length.row(name, source.clone())).collect()
+    }
+}
+
+impl ListRow {
+    /// The list in a sentence.
+    pub fn sentence(&self) -> String {
+        let ListRow { name, source, entries, total, from, .. } = self;
+        let entries = counted_as(*entries, "entry", "entries");
+        format!("{name} of {source}: {entries}, {total}; `evidence sample --from {from}`")
     }
 }
 
