@@ -150,7 +150,7 @@ fn direct_pushes() {
 fn the_hosts_own_total() {
     let web = || repository("web").change(merged(1).approved_by("mona"));
     // What is not in the index for less than an hour is not missing.
-    let fresh = Change::new(2, Some("mia"), 0).approved_by("mona").unindexed();
+    let fresh = Change::new(2, Some("mia"), 0).minutes(30).approved_by("mona").unindexed();
     let lab_of = |host: CodeHost| lab(host, "");
     let good = lab_of(host([web().change(fresh)]));
     let bundle = good.collect(&[]).exits(0).bundle();

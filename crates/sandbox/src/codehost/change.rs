@@ -99,6 +99,12 @@ impl Change {
         self
     }
 
+    /// Merged so many minutes ago, instead of hours.
+    pub fn minutes(mut self, minutes: i64) -> Self {
+        (self.merged, self.updated) = (minutes, minutes);
+        self
+    }
+
     /// Not in the index of the search.
     pub fn unindexed(mut self) -> Self {
         self.unindexed = true;

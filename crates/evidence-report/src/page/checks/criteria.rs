@@ -109,3 +109,37 @@ fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
         not_applicable: sum.not_applicable.saturating_add(next.not_applicable),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use evidence_bundle::Status;
+
+    use super::*;
+
+    /// A page that has no room for a rule would show wrong counts under its criteria. Frameworks have fewer than 50 rules.
+    #[test]
+    fn there_is_room_for_sixty_rules_under_two_criteria_each() {
+        let rules: Vec<String> = (10..70).map(|number| format!("a-rule-with-a-long-code-{number}")).collect();
+        let filed = |rule: &String| (rule.clone(), vec!["CC6.1".to_owned(), "CC6.6".to_owned()]);
+        let control = ControlHead {
+            id: "CC6.1".to_owned(),
+            title: "Detecting risky configuration changes and new vulnerabilities".to_owned(),
+            status: Status::Fail,
+            reason: "ok".to_owned(),
+            criteria: rules.iter().map(filed).collect(),
+            expected: BTreeMap::new(),
+        };
+        let mut criteria = Criteria::default();
+        for rule in &rules {
+            let check = serde_json::json!({
+                "rule": rule, "subject": "s", "source": "codehost", "status": "fail", "reason": "ok", "expected": null,
+                "actual": null, "evidence": [],
+            });
+            criteria.file(&control, &serde_json::from_value(check).unwrap());
+        }
+        assert_eq!(criteria.unfiled, 0);
+        let counted: Vec<u64> =
+            criteria.into_results().iter().map(|criterion| criterion.counts.fail).collect();
+        assert_eq!(counted, [60, 60]);
+    }
+}

@@ -25,6 +25,9 @@ use evidence_text::{Safe, safe, saturating_u64};
 /// Longer subjects push their line out of the column.
 const SUBJECT_WIDTH: usize = 40;
 
+/// The least width of the column of titles.
+const TITLE_WIDTH: usize = 32;
+
 /// The width of lines of prose.
 const LINE_WIDTH: usize = 80;
 
@@ -98,12 +101,14 @@ impl Groups {
             text.push(&safe!("List:  {}\n", Safe::of(&list.sentence())));
         }
         text.push(&"\n".into());
+        let widths = controls.iter().map(|control| control.title.as_str().chars().count());
+        let width = widths.max().unwrap_or(0).max(TITLE_WIDTH);
         for Control { id, title, status, counts } in *controls {
             let (style, word) = (of_status(*status), words::label(*status).word);
             let counts = Safe::of(&words::checks(*counts));
             text.push(&safe!(
-                "{id:<6} {style}{word:<14}{style:#}  {title:<32} {DIM}{counts}{DIM:#}\n";
-                id, style, word, title, DIM, counts
+                "{id:<6} {style}{word:<14}{style:#}  {title:<width$} {DIM}{counts}{DIM:#}\n";
+                id, style, word, title, width = width, DIM, counts
             ));
         }
         text.push(&waivers.map(accepted).unwrap_or_default());
