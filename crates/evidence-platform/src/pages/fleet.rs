@@ -1,4 +1,4 @@
-//! Every organization of a group on one page, for whoever looks after many of them.
+//! Every organization of a group on one page.
 
 use askama::Template;
 use axum::extract::State;

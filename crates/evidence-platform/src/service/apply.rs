@@ -28,7 +28,7 @@ pub struct Wanted {
     pub organizations: Vec<WantedOrganization>,
     /// The API keys.
     pub keys: Vec<WantedKey>,
-    /// The owners of whom the file says which API keys they have, if only that there is none.
+    /// The owners whose API keys the file lists; the list may be empty.
     pub lists_keys: BTreeSet<Owner>,
 }
 
@@ -45,7 +45,7 @@ pub struct WantedOrganization {
     pub expect_hours: Option<u32>,
     /// The keys whose bundles it accepts.
     pub trust: Vec<WantedTrust>,
-    /// Whether the file says which keys these are, if only that there is none.
+    /// Whether the file lists the keys; the list may be empty.
     pub lists_trust: bool,
 }
 

@@ -30,7 +30,7 @@ pub struct Filled {
 }
 
 impl Service {
-    /// Reads every bundle that arrived since this time and whose rows are missing, until there is no room for more rows.
+    /// Reads the bundles since this time that have no rows, until the room for rows is full.
     /// Rests after each at least as long as it took, and so long that no more than these bytes per second are read.
     ///
     /// # Errors

@@ -89,7 +89,7 @@ impl Viewer {
                 (Err(error), _) => Err(error),
             };
             if matches!(read, Err(Error::Damaged { .. })) {
-                // What an earlier reading found is no longer true.
+                // The bytes have changed since the rows were read.
                 readings.forget(&stored);
             }
             read

@@ -434,7 +434,7 @@ async fn what_was_damaged_is_not_shown() {
         if let Some(bytes) = bytes {
             std::fs::write(&blob, bytes).unwrap();
         }
-        // The check notices, and so does whoever reads the bytes; the rows of the upload go with it.
+        // The check finds the damage, and so does a page that reads the bytes; then the rows of the upload are dropped.
         match what {
             "flipped" => {
                 let path = format!("/bundles/{}/files/manifest.json", ids[0]);
