@@ -5,7 +5,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
-use super::reply::{Meta, Reply};
+use super::reply::Reply;
 use super::request::{ParseError, Request};
 
 /// The characters that a query value keeps unescaped.
@@ -72,22 +72,16 @@ pub(super) struct Reading<'a, T> {
     pub(super) subject: Option<Subject<T>>,
 }
 
-impl<T> Clone for Reading<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
+/// The same without the type of the answer, so that what sends is compiled once and not for each type.
+pub(super) struct Reader<'a> {
+    pub(super) raw: bool,
+    pub(super) limit: usize,
+    /// Reads a body and keeps the value. Returns what it is about, if that is not what was asked about.
+    pub(super) read: ReadBody<'a>,
 }
 
-impl<T> Copy for Reading<'_, T> {}
-
-impl<T> Reading<'_, T> {
-    /// What the answer is about, if that is not what `request` asks about.
-    pub(super) fn other(&self, value: &T, request: &Request, meta: &Meta) -> Option<String> {
-        let subject = request.subject.as_deref().unwrap_or(&request.label);
-        let about = AskedAbout { subject, redirected: meta.redirected_to.is_some() };
-        self.subject.as_ref().and_then(|names| (names.other)(value, &about))
-    }
-}
+/// See [`Reader::read`].
+type ReadBody<'a> = &'a mut (dyn FnMut(&[u8], &AskedAbout<'_>) -> Result<Option<String>, ParseError> + Send);
 
 /// How the cache keeps the answers to a call.
 pub struct Keeping<T> {
@@ -115,7 +109,48 @@ impl<T> Keeping<T> {
     }
 }
 
+/// What a call asks, without the type of its answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Question {
+    /// [`Call::name`]
+    pub name: &'static str,
+    kind: Option<&'static str>,
+    media_type: &'static str,
+}
+
 impl<T> Call<T> {
+    /// What it asks.
+    pub fn question(&self) -> Question {
+        Question { name: self.name, kind: self.kind, media_type: self.media_type }
+    }
+
+    /// [`Question::url`]
+    pub fn url(&self, base: &Url, parameters: &[(&str, &str)]) -> Url {
+        self.question().url(base, parameters)
+    }
+
+    /// [`Question::get`]
+    pub fn get(&self, base: &Url, parameters: &[(&str, &str)]) -> Request {
+        self.question().get(base, parameters)
+    }
+
+    /// [`Question::get_at`]
+    pub fn get_at(&self, base: &Url, url: Url) -> Request {
+        self.question().get_at(base, url)
+    }
+
+    /// [`Question::post`]
+    pub fn post(&self, url: Url, label: String, body: Vec<u8>) -> Request {
+        self.question().post(url, label, body)
+    }
+
+    /// Its number in the cache, if the cache keeps its answers.
+    pub fn kept_as(&self) -> Option<u8> {
+        self.keep.as_ref().map(|keep| keep.kind)
+    }
+}
+
+impl Question {
     /// Its address below `base`. Percent-encodes the values: none of them can leave its path segment or its place in
     /// the query.
     pub fn url(&self, base: &Url, parameters: &[(&str, &str)]) -> Url {
@@ -161,11 +196,6 @@ impl<T> Call<T> {
     /// The POST request to `url`, called `label`.
     pub fn post(&self, url: Url, label: String, body: Vec<u8>) -> Request {
         Request { kind: self.kind, ..Request::post(url, label, self.media_type, body) }
-    }
-
-    /// Its number in the cache, if the cache keeps its answers.
-    pub fn kept_as(&self) -> Option<u8> {
-        self.keep.as_ref().map(|keep| keep.kind)
     }
 }
 

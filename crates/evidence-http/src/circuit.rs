@@ -131,7 +131,7 @@ impl Circuit {
     }
 
     /// Counts the outcome of a request. Returns `true` if it opens the circuit.
-    pub(super) fn note<T>(&self, outcome: &Result<Reply<T>, RequestFailure>) -> bool {
+    pub(super) fn note(&self, outcome: &Result<Reply<()>, RequestFailure>) -> bool {
         let mut state = self.lock();
         if let Err(RequestFailure { kind: FailureKind::GivenUp { .. }, attempts, .. }) = outcome {
             state.not_asked += u64::from(*attempts == 0);
@@ -175,7 +175,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    fn of<T>(outcome: &Result<Reply<T>, RequestFailure>) -> Outcome {
+    fn of(outcome: &Result<Reply<()>, RequestFailure>) -> Outcome {
         let refused = match outcome {
             Ok(Ok(_)) => return Outcome::Answer,
             Ok(Err(refused)) => refused,
@@ -317,7 +317,7 @@ mod tests {
         // One request was under way and counts as sent; the other does not. No later outcome closes the
         // circuit.
         for attempts in [1, 0] {
-            assert!(!circuit.note::<()>(&Err(circuit.failure(attempts))));
+            assert!(!circuit.note(&Err(circuit.failure(attempts))));
         }
         assert!(!circuit.note(&refused(Class::NotFound)));
         assert_eq!(circuit.hope(), TryBudget::None);

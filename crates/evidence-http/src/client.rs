@@ -10,25 +10,26 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::budgets::Budgets;
 use super::cache::Cache;
-use super::call::Reading;
+use super::call::{AskedAbout, Reader, Reading};
 use super::circuit::{Circuit, Circuits, GivenUp, TryBudget};
 use super::clock::Clock;
 use super::credential::Credential;
-use super::exchange::{Body, Exchange, read_body, text};
+use super::exchange::{Exchange, read_body, text};
 use super::framing::ambiguity;
 use super::gate::{Feedback, Gate, Pass};
-use super::permanent::{PermanentFailure, TransportError, transport_error};
+use super::permanent::{TransportError, transport_error};
 use super::quota::QuotaStatus;
 use super::redirect::RedirectChain;
-use super::reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, RequestFailure};
-use super::request::{Dialect, Meaning, Method, ParseError, Request};
-use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
+use super::reply::{Answered, CallError, FailureKind, Reply, RequestFailure};
+use super::request::{Dialect, Meaning, Method, Request};
+use super::retry::{Class, RetryDecision, decide_within};
 use super::settings::ClientSettings;
 use super::standing::Standing;
 use super::trail;
+use super::understand::{Asked, Outcome};
 use super::upload::UploadFile;
-use super::watch::{Exchanged, WaitReason, Watch};
-use super::words::{fault_text, page_text, single_line};
+use super::watch::{WaitReason, Watch};
+use super::words::single_line;
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -40,12 +41,12 @@ const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
 /// A client of one host.
 pub struct Client {
     http: Arc<Mutex<reqwest::Client>>,
-    dialect: Arc<dyn Dialect>,
+    pub(super) dialect: Arc<dyn Dialect>,
     pub(super) credential: Arc<dyn Credential>,
     pub(super) settings: ClientSettings,
     pub(super) gate: Arc<Gate>,
     pub(super) clock: Clock,
-    watch: Arc<dyn Watch>,
+    pub(super) watch: Arc<dyn Watch>,
     pub(super) counts: Arc<RequestCounts>,
     circuits: Arc<Circuits>,
     pub(super) cache: Option<Arc<Cache>>,
@@ -61,7 +62,7 @@ pub(super) struct RequestCounts {
     pub(super) revalidated: AtomicU64,
     pub(super) resumed: AtomicU64,
     /// Whether a host has given a good answer.
-    answered: AtomicBool,
+    pub(super) answered: AtomicBool,
 }
 
 impl Client {
@@ -155,14 +156,31 @@ impl Client {
     ///
     /// A broken body counts as a fault of the host, and the client asks again; for a body of an undocumented shape, or
     /// about something else, it does not.
-    pub(super) async fn send_for<T>(
+    pub(super) async fn send_for<T: Send>(
         &self,
         request: &Request,
         reading: Reading<'_, T>,
     ) -> Result<Reply<T>, RequestFailure> {
+        let Reading { raw, limit, parse, subject } = reading;
+        let mut kept = None;
+        let mut read = |body: &[u8], about: &AskedAbout<'_>| {
+            let value = parse(body)?;
+            let other = subject.and_then(|names| (names.other)(&value, about));
+            kept = Some(value);
+            Ok(other)
+        };
+        let reply = self.send(request, Reader { raw, limit, read: &mut read }).await?;
+        match (reply, kept) {
+            (Ok(Answered { value: (), meta }), Some(value)) => Ok(Ok(Answered { value, meta })),
+            (Ok(_), None) => Err(RequestFailure::local(FailureKind::UnexpectedShape("not read".to_string()))),
+            (Err(refused), _) => Ok(Err(refused)),
+        }
+    }
+
+    async fn send(&self, request: &Request, reader: Reader<'_>) -> Result<Reply<()>, RequestFailure> {
         let circuit = request.kind.map(|kind| self.circuits.of(kind)).unwrap_or_default();
         // On the heap: otherwise each caller's future would contain it, and copying that future is expensive.
-        let outcome = match Box::pin(self.attempts(request, reading, &circuit)).await {
+        let outcome = match Box::pin(self.attempts(request, reader, &circuit)).await {
             Ok(outcome) => outcome,
             // The request was not sent. What was asked for a credential has its own place in the trail.
             Err(error) => {
@@ -184,13 +202,13 @@ impl Client {
 
     /// Repeats the request until there is a final answer, the attempts are used up, or the kind is given up. Fails if
     /// there is no credential to send.
-    async fn attempts<T>(
+    async fn attempts(
         &self,
         request: &Request,
-        reading: Reading<'_, T>,
+        mut reader: Reader<'_>,
         circuit: &Circuit,
-    ) -> Result<Result<Reply<T>, RequestFailure>, Box<CallError>> {
-        let Reading { raw, limit, .. } = reading;
+    ) -> Result<Outcome, Box<CallError>> {
+        let Reader { raw, limit, .. } = reader;
         let mut attempt = 0;
         let mut signed_in_again = false;
         let mut refused: Option<RequestFailure> = None;
@@ -214,7 +232,9 @@ impl Client {
             };
             let now = self.clock.now();
             let (class, renewable, outcome) = match exchanged {
-                Ok(exchange) => self.understand(exchange, &Asked { request, attempt, ticket, now }, reading),
+                Ok(exchange) => {
+                    self.understand(exchange, &Asked { request, attempt, ticket, now }, &mut reader)
+                }
                 Err(TransportError { text, permanent }) => {
                     self.gate.leave(ticket, None, now);
                     let kind = match permanent {
@@ -371,142 +391,6 @@ impl Client {
         let headers = std::mem::take(response.headers_mut());
         Ok(Exchange { sent, sent_at, status, headers, redirected_to: None, body })
     }
-
-    /// Turns an exchange into a reply or a failure, and passes its limits on to the gate. Also returns whether the host
-    /// refused a credential for which there is another one.
-    fn understand<T>(
-        &self,
-        exchange: Exchange,
-        asked: &Asked<'_>,
-        reads: Reading<'_, T>,
-    ) -> (Class, bool, Result<Reply<T>, RequestFailure>) {
-        let answer = exchange.answer(reads.raw, asked.now);
-        let Meaning { mut class, code, message, request_id, permission, reading } =
-            self.dialect.understand(&answer);
-        let Exchange { sent, status, headers, redirected_to, body, .. } = exchange;
-        let mut renewable = false;
-        let meta = Meta {
-            path: asked.request.label.clone(),
-            status,
-            etag: text(&headers, "etag"),
-            request_id: request_id.clone(),
-            headers: Box::new(headers),
-            redirected_to,
-            received_at: asked.now,
-        };
-        let fail = |kind| {
-            Err(RequestFailure {
-                kind,
-                status: Some(status),
-                request_id: request_id.clone(),
-                attempts: asked.attempt,
-            })
-        };
-        let outcome = match (class, body) {
-            (Class::Success, Body::Complete(bytes)) => match (reads.parse)(&bytes) {
-                Ok(value) => match reads.other(&value, asked.request, &meta) {
-                    None => Ok(Ok(Answered { value, meta })),
-                    Some(other) => fail(FailureKind::Foreign(single_line(&other))),
-                },
-                Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(single_line(&text))),
-                Err(ParseError::Broken(text)) => {
-                    class = Class::HostFault { retry_after: None };
-                    fail(FailureKind::HostFault(format!("the answer is {}", single_line(&text))))
-                }
-            },
-            (Class::Success, Body::Broken(text)) => {
-                class = Class::Transport;
-                fail(FailureKind::Transport(text))
-            }
-            (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit: reads.limit }),
-            (Class::Page, _) if self.lasts(PermanentFailure::Page) => fail(FailureKind::PermanentFailure(
-                PermanentFailure::Page,
-                page_text(status, message.as_deref()),
-            )),
-            (Class::Page, _) => {
-                let text = page_text(status, message.as_deref());
-                fail(FailureKind::HostFault(format!("{text}; check that api_url is the address of the API")))
-            }
-            (Class::HostFault { .. } | Class::Transport, _) => {
-                fail(FailureKind::HostFault(fault_text(status, message.as_deref())))
-            }
-            (Class::PrimaryLimit { reset }, _) => {
-                fail(FailureKind::RateLimited { limit: reading.limit, reset })
-            }
-            (Class::SecondaryLimit { .. }, _) => fail(FailureKind::SecondaryLimit),
-            (Class::Throttled { .. }, _) => {
-                fail(FailureKind::Throttled(message.unwrap_or_else(|| format!("HTTP {status}"))))
-            }
-            (Class::Redirect, _) => fail(FailureKind::Redirect(match &meta.redirected_to {
-                Some(location) => format!("refused to follow a redirect to {}", single_line(location)),
-                None => "the host sent a redirect without a target".to_string(),
-            })),
-            // A truncated refusal may be any refusal, for example a limit.
-            (_, Body::Broken(text)) => {
-                class = Class::Transport;
-                fail(FailureKind::Transport(text))
-            }
-            (class, _) => {
-                renewable = class == Class::Unauthorized && self.credential.refused(&sent);
-                let locked_out = class == Class::Forbidden(RefusalCause::LoginAttempts);
-                if locked_out || (class == Class::Unauthorized && !renewable) {
-                    // Every further bad try prolongs the lock-out of the credential's owner.
-                    let text = message.clone().unwrap_or_else(|| format!("HTTP {status}"));
-                    let kind = FailureKind::Unauthorized(text);
-                    self.gate.close(RequestFailure { status: Some(status), ..RequestFailure::local(kind) });
-                }
-                Ok(Err(Refused { class, code, message, permission, meta }))
-            }
-        };
-        if matches!(class, Class::Success | Class::NotModified | Class::NotFound) {
-            self.credential.accepted(&sent);
-        }
-        if matches!(class, Class::Success | Class::NotFound) {
-            self.counts.answered.store(true, Ordering::Relaxed);
-        }
-        let again = decide_within(self.settings.attempts, class, asked.attempt, 0.0);
-        let rest = match (class, again) {
-            (Class::SecondaryLimit { .. }, RetryDecision::RetryAfter(rest)) => Some(rest),
-            _ => None,
-        };
-        self.gate.leave(asked.ticket, Some(&Feedback { class, reading, rest }), asked.now);
-        (class, renewable, outcome)
-    }
-
-    /// Whether it is certain that the failure will not go away by itself.
-    fn lasts(&self, permanent: PermanentFailure) -> bool {
-        permanent.lasts(self.gate.has_answered(), self.counts.answered.load(Ordering::Relaxed))
-    }
-
-    fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, RequestFailure>) {
-        if !self.watch.wants_exchanges() {
-            return;
-        }
-        let result = match outcome {
-            Ok(Ok(answer)) => answer.meta.status.to_string(),
-            Ok(Err(refused)) if refused.class == Class::NotModified => "304 unchanged".to_string(),
-            Ok(Err(refused)) => format!("{} {}", refused.meta.status, refused.text()),
-            Err(failure) => failure.to_string(),
-        };
-        self.report_result(request, attempt, &result);
-    }
-
-    fn report_result(&self, request: &Request, attempt: u32, result: &str) {
-        let method = match request.method {
-            Method::Get => "GET",
-            Method::Post => "POST",
-            Method::Put => "PUT",
-        };
-        self.watch.exchanged(Exchanged { method, path: &request.label, result, attempt });
-    }
-}
-
-/// One attempt at a request.
-struct Asked<'a> {
-    request: &'a Request,
-    attempt: u32,
-    ticket: Pass,
-    now: Timestamp,
 }
 
 /// Why a request was not sent.
@@ -517,7 +401,7 @@ enum Unsent {
     NoCredential(Box<CallError>),
 }
 
-fn unsent<T>(why: Unsent) -> Result<Result<Reply<T>, RequestFailure>, Box<CallError>> {
+fn unsent(why: Unsent) -> Result<Outcome, Box<CallError>> {
     match why {
         Unsent::Held(failure) => Ok(Err(failure)),
         Unsent::NoCredential(error) => Err(error),

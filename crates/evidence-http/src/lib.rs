@@ -39,6 +39,7 @@ mod settings;
 mod setup;
 mod standing;
 mod trail;
+mod understand;
 mod upload;
 mod upload_client;
 mod watch;

@@ -74,7 +74,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns a [`CallError`] if there is no good answer.
-    pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Answered<T>, CallError> {
+    pub async fn ask<T: Send>(&self, request: &Request, call: &Call<T>) -> Result<Answered<T>, CallError> {
         Ok(self.ask_for(request, false, &call.parse, call).await??)
     }
 
@@ -92,16 +92,16 @@ impl Client {
         Ok(self.ask_for(request, true, &|bytes: &[u8]| whole((call.parse)(bytes)?, size), call).await??)
     }
 
-    async fn ask_for<T>(
+    async fn ask_for<T: Send>(
         &self,
         request: &Request,
         raw: bool,
         parse: Parse<'_, T>,
         call: &Call<T>,
     ) -> Result<Reply<T>, RequestFailure> {
-        let reading = Reading { raw, limit: call.limit, parse, subject: call.subject };
+        let reading = || Reading { raw, limit: call.limit, parse, subject: call.subject };
         let (Some(cache), Some(keeping)) = (&self.cache, &call.keep) else {
-            return self.send_for(request, reading).await;
+            return self.send_for(request, reading()).await;
         };
         let question = question(request);
         if let Some(kept) = cache.resumed(question, self.clock.now())
@@ -123,7 +123,7 @@ impl Client {
             // A host that gets both ignores the time.
             let name = if by_time { IF_MODIFIED_SINCE } else { IF_NONE_MATCH };
             conditional.headers.insert(name, validator);
-            match self.send_for(&conditional, reading).await? {
+            match self.send_for(&conditional, reading()).await? {
                 Err(Refused { class: Class::NotModified, mut meta, .. }) => {
                     if holds(&kept, &meta, by_time) {
                         cache.confirm(question, meta.received_at, meta.request_id.as_deref());
@@ -138,7 +138,7 @@ impl Client {
                 }
             }
         }
-        let reply = self.send_for(request, reading).await?;
+        let reply = self.send_for(request, reading()).await?;
         keep(cache, question, &reply, keeping, false);
         Ok(reply)
     }

@@ -63,7 +63,7 @@ impl UploadClient {
     /// # Errors
     ///
     /// Returns a [`RequestFailure`] if there is no answer.
-    pub async fn send<T>(
+    pub async fn send<T: Send>(
         &self,
         order: &UploadRequest,
         limit: usize,

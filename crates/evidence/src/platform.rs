@@ -296,7 +296,7 @@ impl<'a> Upload<'a> {
         below(&self.target.config.api_url, "upload.api_url", &[&["api", "v1"], path].concat())
     }
 
-    async fn ask<T: DeserializeOwned>(
+    async fn ask<T: DeserializeOwned + Send>(
         &self,
         step: UploadStep,
         order: &UploadRequest,

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
-use super::action::Action;
+use super::action::{Action, Question};
 use super::compare;
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
@@ -205,12 +205,17 @@ impl Hosts {
 
 impl Host {
     /// Makes a call about `subject`, or else about the account and the region.
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn ask<T: Send>(
         &self,
         action: &Action<T>,
         question: &[(&str, Value)],
         subject: Option<&str>,
     ) -> Result<Answered<T>, CallError> {
+        let request = self.request(action.question(), question, subject);
+        self.client.ask(&request, &action.call).await
+    }
+
+    fn request(&self, action: Question, question: &[(&str, Value)], subject: Option<&str>) -> Request {
         let label = match action.is_regional() {
             true => format!("{} {}", action.permission(), self.region),
             false => action.permission().to_string(),
@@ -236,12 +241,12 @@ impl Host {
         };
         let region = || Some(compare::of_region(self.account.get()?, self.region.as_str()));
         request.subject = subject.map(str::to_string).or_else(region);
-        self.client.ask(&request, &action.call).await
+        request
     }
 
     /// Makes a call whose question is an address: segments of the path, and a query. `about` names what it asks about, in
     /// the label too.
-    pub(crate) async fn ask_at<T>(
+    pub(crate) async fn ask_at<T: Send>(
         &self,
         action: &Action<T>,
         path: &[&str],
@@ -249,12 +254,12 @@ impl Host {
         about: &str,
     ) -> Result<Answered<T>, CallError> {
         let label = format!("{} {about}", action.permission());
-        let mut request = self.get(action, path, query, &label);
+        let mut request = self.get(action.question(), path, query, &label);
         request.subject = Some(about.to_string());
         self.client.ask(&request, &action.call).await
     }
 
-    fn get<T>(&self, action: &Action<T>, path: &[&str], query: &[(&str, String)], label: &str) -> Request {
+    fn get(&self, action: Question, path: &[&str], query: &[(&str, String)], label: &str) -> Request {
         let base = &self.endpoint.url;
         let mut url = base.clone();
         if !path.is_empty()

@@ -172,7 +172,7 @@ async fn read(account: &Account, region: &Region) -> ReadResult<Databases> {
 }
 
 /// All pages of a list.
-async fn all<D>(
+async fn all<D: Send>(
     account: &Account,
     region: &Region,
     action: &Action<Page<D>>,

@@ -214,7 +214,7 @@ async fn bucket(account: &Account, of_account: &Field<Block>, listed: &Listed) -
 }
 
 /// Asks about a bucket, and once more in the region that the provider names.
-async fn ask<T>(
+async fn ask<T: Send>(
     account: &Account,
     action: &Action<T>,
     setting: &str,

@@ -26,7 +26,7 @@ pub(crate) struct Api<'a> {
 
 impl Api<'_> {
     /// Makes a call with these address parameters.
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn ask<T: Send>(
         &self,
         call: &Call<T>,
         parameters: &[(&str, &str)],
@@ -55,7 +55,7 @@ impl Api<'_> {
     }
 
     /// Reads every page of a list about one repository in sequence. Also returns the metadata of the first answer.
-    pub(crate) async fn pages<T>(
+    pub(crate) async fn pages<T: Send>(
         &self,
         call: &Call<Vec<T>>,
         parameters: &[(&str, &str)],
@@ -64,7 +64,7 @@ impl Api<'_> {
     }
 
     /// The same, with at most this many pages.
-    pub(crate) async fn pages_up_to<T>(
+    pub(crate) async fn pages_up_to<T: Send>(
         &self,
         call: &Call<Vec<T>>,
         parameters: &[(&str, &str)],
@@ -74,7 +74,7 @@ impl Api<'_> {
     }
 
     /// The same, until a page of which `goes_on` does not hold.
-    pub(crate) async fn pages_while<T>(
+    pub(crate) async fn pages_while<T: Send>(
         &self,
         call: &Call<Vec<T>>,
         parameters: &[(&str, &str)],
@@ -87,7 +87,7 @@ impl Api<'_> {
     }
 
     /// The same of a list whose pages have no numbers: only a `Link` header leads to the next.
-    pub(crate) async fn linked_pages<T>(
+    pub(crate) async fn linked_pages<T: Send>(
         &self,
         call: &Call<Vec<T>>,
         parameters: &[(&str, &str)],
@@ -97,7 +97,7 @@ impl Api<'_> {
         self.follow(call, parameters, most, goes_on, |meta, _, _| self.link(meta, "next")).await
     }
 
-    async fn follow<T>(
+    async fn follow<T: Send>(
         &self,
         call: &Call<Vec<T>>,
         parameters: &[(&str, &str)],

@@ -198,7 +198,7 @@ impl Access {
     }
 
     /// Sends a request of `scope` with a valid token.
-    pub(crate) async fn send<T>(
+    pub(crate) async fn send<T: Send>(
         &self,
         scope: OAuthScope,
         request: &Request,

@@ -75,16 +75,16 @@ impl Host {
     }
 
     /// The first page of a listing.
-    pub(crate) async fn first<T>(&self, question: &ListingRequest<T>) -> Recorded<T> {
+    pub(crate) async fn first<T: Send>(&self, question: &ListingRequest<T>) -> Recorded<T> {
         recorded(self.page(question, None)).await
     }
 
     /// The whole listing.
-    pub(crate) async fn whole<T>(&self, question: &ListingRequest<T>) -> Listing<T> {
+    pub(crate) async fn whole<T: Send>(&self, question: &ListingRequest<T>) -> Listing<T> {
         self.listing(question, self.first(question).await).await
     }
 
-    async fn page<T>(&self, question: &ListingRequest<T>, token: Option<&str>) -> FirstPage<T> {
+    async fn page<T: Send>(&self, question: &ListingRequest<T>, token: Option<&str>) -> FirstPage<T> {
         let ListingRequest { paged, request } = question;
         let mut request = request.clone();
         if let Some(token) = token {
@@ -96,7 +96,11 @@ impl Host {
 
     /// Reads every page after `first`, in sequence, because each names the next. A failed page ends the listing;
     /// earlier pages are kept.
-    pub(crate) async fn listing<T>(&self, question: &ListingRequest<T>, first: Recorded<T>) -> Listing<T> {
+    pub(crate) async fn listing<T: Send>(
+        &self,
+        question: &ListingRequest<T>,
+        first: Recorded<T>,
+    ) -> Listing<T> {
         let (mut page, requests) = first;
         let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None, requests };
         let mut progress = ListingProgress::default();

@@ -12,7 +12,7 @@ use evidence_http::{Answered, CallError};
 use evidence_rules::rule::reason;
 
 /// Asks about a trail in its home region; `parameter` is the call's name for the trail.
-pub(super) async fn ask<T>(
+pub(super) async fn ask<T: Send>(
     account: &Account,
     action: &Action<T>,
     parameter: &str,
@@ -24,7 +24,7 @@ pub(super) async fn ask<T>(
 }
 
 /// Asks a region about a trail.
-pub(super) async fn ask_in<T>(
+pub(super) async fn ask_in<T: Send>(
     account: &Account,
     action: &Action<T>,
     parameter: &str,
