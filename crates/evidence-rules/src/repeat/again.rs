@@ -114,6 +114,7 @@ mod tests {
                 let record = json!({"code": code, "version": version, "source": "cloud", "kind": "account",
                     "control": control, "expected": "", "reads": "", "not_checked": ""});
                 repetition.rules.push(serde_json::from_value(record).unwrap());
+                repetition.applied.push(rule);
             }
             repetition.artifact(path, &mut b"{\"PasswordPolicy\": 5}".as_slice()).unwrap();
             assert_eq!(repetition.problems.is_empty(), !applied, "{:?}", repetition.problems);

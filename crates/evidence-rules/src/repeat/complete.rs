@@ -1,7 +1,5 @@
 //! What is left at the end: rules that are not known here, and whether every member of the population has its checks.
 
-use std::collections::{BTreeMap, HashMap};
-
 use evidence_bundle::path::{NORMALIZED, SCOPE};
 use evidence_bundle::read::Judgement;
 use evidence_bundle::{Expectations, Failure, Reason as Refusal, VerifiedBundle, VerifyError};
@@ -52,8 +50,12 @@ impl Repetition {
             }
         }
         self.members_have_checks();
-        for left in self.checks.left(NAMED) {
-            self.problem(Refusal::ChecksIncomplete, format!("{left} does not follow from any observation"));
+        let name = |subject| self.subjects.get(subject).map_or("", |subject| &*subject.name);
+        let left = self.checks.left(NAMED).map(|(rule, subject)| (rule, name(subject)));
+        let unfounded =
+            left.map(|(rule, subject)| format!("{rule} of {subject} does not follow from any observation"));
+        for detail in unfounded.collect::<Vec<_>>() {
+            self.problem(Refusal::ChecksIncomplete, detail);
         }
         let Some((reason, _)) = self.problems.first() else { return Ok(self.judgement) };
         let reason = *reason;
@@ -67,13 +69,6 @@ impl Repetition {
     /// Every member in scope has exactly one check of each rule about its kind, and no check has another subject.
     fn members_have_checks(&mut self) {
         let mut problems = Vec::new();
-        // Names that were redacted can be the same.
-        let mut named: HashMap<(usize, &str), BTreeMap<&str, u64>> = HashMap::new();
-        for member in &self.members {
-            let names = named.entry((member.source, member.kind)).or_default();
-            *names.entry(&member.name).or_default() += 1;
-        }
-        let none = BTreeMap::new();
         for rule in &self.rules {
             let Some(known) = rule_of(&rule.code) else { continue };
             let Some(source) = source_number(&rule.source).filter(|_| self.unknown(&rule.code).is_none())
@@ -81,29 +76,36 @@ impl Repetition {
                 continue;
             };
             let organization = self.organizations.get(&rule.source).map(String::as_str);
-            let counts = self.checks.subjects_of(known);
-            let members = named.get(&(source, known.kind)).unwrap_or(&none);
+            let members = self.members.iter().filter(|one| (one.source, one.kind) == (source, known.kind));
+            // Names that were redacted can be the same.
+            let members = self.subjects.count(members.map(|member| member.subject));
+            let checks = self.subjects.count(self.checks.subjects_of(known));
+            let each = || {
+                let counts = members.iter().copied().zip(checks.iter().copied());
+                self.subjects.names().zip(counts)
+            };
             if !matches!(known.kind, "organization" | "directory") {
-                for (name, times) in members {
-                    match counts.get(name).copied().unwrap_or(0) {
-                        count if count == *times => {}
+                for (name, (times, count)) in each().filter(|(_, (times, count))| times != count) {
+                    match count {
+                        _ if times == 0 => {}
                         // Of an account of which no region could be read, each region has a check.
                         0 if known.kind == "account"
-                            && counts.keys().any(|subject| is_within(subject, name)) => {}
+                            && each().any(|(part, (_, checks))| checks > 0 && is_within(part, name)) => {}
                         0 => problems.push(format!("{} of {name} is missing", rule.code)),
                         count => problems.push(format!("{} of {name} is there {count} times", rule.code)),
                     }
                 }
-            } else if counts.is_empty() {
+            } else if checks.iter().all(|count| *count == 0) {
                 problems.push(format!("{} of {} is missing", rule.code, organization.unwrap_or_default()));
             }
             if known.kind == "repository" {
-                let is_known = |subject: &str| Some(subject) == organization || members.contains_key(subject);
-                let other = counts.keys().find(|subject| !is_known(subject));
-                problems
-                    .extend(other.map(|subject| {
-                        format!("{} of {subject}, which is not in the population", rule.code)
-                    }));
+                let is_other = |name: &str, (members, checks): (u32, u32)| {
+                    members == 0 && checks > 0 && Some(name) != organization
+                };
+                let other = each().find(|(name, counts)| is_other(name, *counts));
+                problems.extend(
+                    other.map(|(name, _)| format!("{} of {name}, which is not in the population", rule.code)),
+                );
             }
             if problems.len() > NAMED {
                 break;

@@ -1,10 +1,12 @@
 //! Judges the observations of a group, and compares each check with the one in the bundle.
 
+use std::sync::Arc;
+
 use evidence_bundle::Reason as Refusal;
 
 use super::group::{JudgeContext, Judged, Row, SourceSettings};
-use super::kept::{Kept, hash};
-use super::state::{Rejudged, Repetition, applies};
+use super::kept::{Kept, all_of};
+use super::state::{Rejudged, Repetition};
 use super::{altcloud, cloud, codehost, order};
 use crate::inspection::{Conclusion, Judgement as Verdicts, Shown, conclude, withheld};
 use crate::rule::reason;
@@ -28,13 +30,15 @@ impl Repetition {
         if !is_applied && self.again.is_none() {
             return;
         }
-        let all = hash(rows.iter().map(|row| row.basis).collect::<Vec<_>>());
+        let all = all_of(rows.iter().map(|row| row.basis));
         if let (Some(screen), false) = (excluded(&rows), source_number == 0) {
             // Which parts of such an artifact were judged is not known without it.
             let verdict = withheld(screen);
             for rule in first.kind.rules {
                 for subject in self.checks.take_all(rule, &verdict, all) {
                     self.judgement.repeated += 1;
+                    let Some(subject) = self.subjects.get(subject) else { continue };
+                    let subject = Arc::clone(&subject.name);
                     let judgement = Verdicts { rule, subject, verdict: verdict.clone() };
                     self.judged_again(source, number, [judgement]);
                 }
@@ -42,7 +46,7 @@ impl Repetition {
             return;
         }
         let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
-        let known = self.subjects.known.get(&first.subject);
+        let known = self.subjects.find(&first.subject).and_then(|subject| self.subjects.get(subject));
         let around = JudgeContext {
             rules: &self.settings,
             only_read: false,
@@ -73,7 +77,7 @@ impl Repetition {
             return;
         };
         for Conclusion { judgement, on } in conclude(&observed, judgements, exempt) {
-            let basis = on.and_then(|index| rows.get(index)).map_or(all, |row| hash(vec![row.basis]));
+            let basis = on.and_then(|index| rows.get(index)).map_or(all, |row| all_of([row.basis]));
             self.expect(source, &judgement, basis);
         }
     }
@@ -89,7 +93,7 @@ impl Repetition {
         for rule in rules {
             let verdict = crate::rule::Verdict::unknown(&reason::CONNECTION_FAILED, &*row.detail);
             let judgement = row.judged(rule, verdict);
-            self.expect(source, &judgement, hash(vec![row.basis]));
+            self.expect(source, &judgement, all_of([row.basis]));
             self.judged_again(source, number, [judgement]);
         }
     }
@@ -110,11 +114,13 @@ impl Repetition {
     /// Compares a check that follows from the facts with the one in the bundle.
     fn expect(&mut self, source: &str, expected: &Verdicts, basis: u64) {
         let Verdicts { rule, subject, .. } = expected;
-        if !applies(&self.rules, rule) {
+        if !self.applies(rule) {
             // A rule that was not applied has no check; one that is not known here is counted at the end.
             return;
         }
-        match self.checks.take(source, expected, basis) {
+        let number = self.subjects.find(subject);
+        let kept = number.map_or(Kept::Missing, |subject| self.checks.take(source, subject, expected, basis));
+        match kept {
             Kept::Same => self.judgement.repeated += 1,
             Kept::Differs(found) => {
                 let detail = format!("{} of {subject}: {found}", rule.code);

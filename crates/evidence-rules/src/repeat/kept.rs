@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use evidence_bundle::document::{Check, Status};
 use evidence_text::{saturating_u32, saturating_usize};
 
+use super::state::{SubjectNumber, source_number};
 use crate::inspection::Judgement;
 use crate::rule::{Rule, Verdict};
 
@@ -16,6 +16,13 @@ const REDACTED: &str = "[redacted: ";
 pub(super) fn hash(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What rests on all of these.
+pub(super) fn all_of(bases: impl IntoIterator<Item = u64>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bases.into_iter().for_each(|basis| basis.hash(&mut hasher));
     hasher.finish()
 }
 
@@ -33,14 +40,20 @@ pub(super) enum Kept {
 /// A check: what identifies it, and hashes of what it says.
 #[derive(Debug)]
 struct Row {
-    key: u64,
-    rule: u16,
+    key: Key,
     status: Status,
     taken: bool,
-    subject: Arc<str>,
     reason: u64,
     actual: u64,
     basis: u64,
+}
+
+/// What identifies a check: the numbers of its rule, its source and its subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    rule: u16,
+    source: Option<u8>,
+    subject: SubjectNumber,
 }
 
 /// How many rows behind the last one of its rule a check is looked for, before it is searched among all.
@@ -62,12 +75,14 @@ pub(super) struct KeptChecks {
     rules: Vec<Box<str>>,
 }
 
-fn key(source: &str, rule: &str, subject: &str) -> u64 {
-    hash((source, rule, subject))
+impl Key {
+    fn new(rule: u16, source: &str, subject: SubjectNumber) -> Key {
+        Key { rule, source: source_number(source).and_then(|number| u8::try_from(number).ok()), subject }
+    }
 }
 
 impl KeptChecks {
-    pub(super) fn add(&mut self, check: &Check, subject: Arc<str>, basis: u64) {
+    pub(super) fn add(&mut self, check: &Check, subject: SubjectNumber, basis: u64) {
         let known = self.number(&check.rule);
         let rule = known.unwrap_or_else(|| {
             self.rules.push(check.rule.as_str().into());
@@ -79,9 +94,7 @@ impl KeptChecks {
             self.redacted.insert(actual, text.into());
         }
         self.rows.push(Row {
-            key: key(&check.source, &check.rule, &check.subject),
-            rule,
-            subject,
+            key: Key::new(rule, &check.source, subject),
             status: check.status,
             reason: hash(check.reason.as_str()),
             actual,
@@ -95,28 +108,33 @@ impl KeptChecks {
     }
 
     /// Compares the check that follows from the facts with the one in the bundle, and takes that.
-    pub(super) fn take(&mut self, source: &str, expected: &Judgement, basis: u64) -> Kept {
-        let Judgement { rule, subject, verdict } = expected;
-        let key = key(source, rule.code, subject);
-        if let Some(rule) = self.number(rule.code).map(usize::from) {
-            if self.next.len() <= rule {
-                self.next.resize(self.rules.len(), 0);
-            }
-            let start = self.next.get(rule).copied().unwrap_or(0);
-            let mut near = self.rows.iter_mut().enumerate().skip(start).take(NEAR);
-            if let Some((place, row)) = near.find(|(_, row)| row.key == key && !row.taken)
-                && row.difference(verdict, basis, &self.redacted).is_none()
-            {
-                row.taken = true;
-                self.next.get_mut(rule).into_iter().for_each(|next| *next = place + 1);
-                return Kept::Same;
-            }
+    pub(super) fn take(
+        &mut self,
+        source: &str,
+        subject: SubjectNumber,
+        expected: &Judgement,
+        basis: u64,
+    ) -> Kept {
+        let Judgement { rule, verdict, .. } = expected;
+        let Some(rule) = self.number(rule.code) else { return Kept::Missing };
+        let (key, rule) = (Key::new(rule, source, subject), usize::from(rule));
+        if self.next.len() <= rule {
+            self.next.resize(self.rules.len(), 0);
+        }
+        let start = self.next.get(rule).copied().unwrap_or(0);
+        let mut near = self.rows.iter_mut().enumerate().skip(start).take(NEAR);
+        if let Some((place, row)) = near.find(|(_, row)| row.key == key && !row.taken)
+            && row.difference(verdict, basis, &self.redacted).is_none()
+        {
+            row.taken = true;
+            self.next.get_mut(rule).into_iter().for_each(|next| *next = place + 1);
+            return Kept::Same;
         }
         self.search(key, verdict, basis)
     }
 
     /// Looks among all rows for the check with this key that is most like the verdict, and takes it.
-    fn search(&mut self, key: u64, verdict: &Verdict, basis: u64) -> Kept {
+    fn search(&mut self, key: Key, verdict: &Verdict, basis: u64) -> Kept {
         let KeptChecks { rows, by_key, redacted, .. } = self;
         if by_key.len() != rows.len() {
             *by_key = (0..saturating_u32(rows.len())).collect();
@@ -144,14 +162,14 @@ impl KeptChecks {
     }
 
     /// Takes every check of a rule with this verdict and this evidence. Returns their subjects.
-    pub(super) fn take_all(&mut self, rule: &Rule, verdict: &Verdict, basis: u64) -> Vec<Arc<str>> {
+    pub(super) fn take_all(&mut self, rule: &Rule, verdict: &Verdict, basis: u64) -> Vec<SubjectNumber> {
         let (rule, redacted) = (self.number(rule.code), &self.redacted);
         let same = |row: &&mut Row| {
-            Some(row.rule) == rule && !row.taken && row.difference(verdict, basis, redacted).is_none()
+            Some(row.key.rule) == rule && !row.taken && row.difference(verdict, basis, redacted).is_none()
         };
         let taken = self.rows.iter_mut().filter(same).map(|row| {
             row.taken = true;
-            Arc::clone(&row.subject)
+            row.key.subject
         });
         taken.collect()
     }
@@ -159,31 +177,21 @@ impl KeptChecks {
     /// Takes the checks of a rule that is not known here. Returns their number.
     pub(super) fn take_rule(&mut self, code: &str) -> u64 {
         let rule = self.number(code);
-        let left = self.rows.iter_mut().filter(|row| Some(row.rule) == rule && !row.taken);
+        let left = self.rows.iter_mut().filter(|row| Some(row.key.rule) == rule && !row.taken);
         left.map(|row| row.taken = true).map(|()| 1).sum()
     }
 
-    /// How many checks a rule has, by subject.
-    pub(super) fn subjects_of(&self, rule: &Rule) -> HashMap<&str, u64> {
+    /// The subjects of a rule's checks.
+    pub(super) fn subjects_of(&self, rule: &Rule) -> impl Iterator<Item = SubjectNumber> {
         let rule = self.number(rule.code);
-        let mut counts = HashMap::new();
-        for row in self.rows.iter().filter(|row| Some(row.rule) == rule) {
-            *counts.entry(&*row.subject).or_default() += 1;
-        }
-        counts
+        self.rows.iter().filter(move |row| Some(row.key.rule) == rule).map(|row| row.key.subject)
     }
 
-    /// The first checks that were not taken, as text.
-    pub(super) fn left(&self, most: usize) -> Vec<String> {
-        let left = self.rows.iter().filter(|row| !row.taken);
-        let name = |row: &Row| {
-            format!(
-                "{} of {}",
-                self.rules.get(usize::from(row.rule)).map_or("a check", |code| code),
-                row.subject
-            )
-        };
-        left.take(most).map(name).collect()
+    /// The first checks that were not taken: their rules and subjects.
+    pub(super) fn left(&self, most: usize) -> impl Iterator<Item = (&str, SubjectNumber)> {
+        let left = self.rows.iter().filter(|row| !row.taken).take(most);
+        let code = |rule| self.rules.get(usize::from(rule)).map_or("a check", |code| &**code);
+        left.map(move |row| (code(row.key.rule), row.key.subject))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Receives the rows and artifacts of a bundle, and groups the observations as the collection made them.
 
 use std::io::{self, Read};
-use std::sync::Arc;
 
 use evidence_bundle::Reason as Refusal;
 use evidence_bundle::document::{Check, Member, ObservationRecord, Outcome, ScopeRecord, SourcePopulation};
@@ -11,9 +10,9 @@ use evidence_text::{saturating_u64, saturating_usize};
 
 use super::facts::Artifact;
 use super::group::Row;
-use super::kept::hash;
+use super::kept::{all_of, hash};
 use super::order;
-use super::state::{Group, Known, Repetition, ScopedMember, basis, source_number};
+use super::state::{Group, Repetition, ScopedMember, basis, source_number};
 use crate::framework::Framework;
 use crate::inspection::Facts;
 use crate::rule::{Rule, reason};
@@ -45,14 +44,9 @@ impl Sink for Repetition {
 
 impl Repetition {
     fn check(&mut self, check: &Check) {
-        let subject = self.subjects.name(&check.subject);
-        let basis = hash(
-            check
-                .evidence
-                .iter()
-                .map(|reference| basis(&reference.filename, reference.id.as_deref()))
-                .collect::<Vec<_>>(),
-        );
+        let subject = self.subjects.number(&check.subject);
+        let references = check.evidence.iter();
+        let basis = all_of(references.map(|reference| basis(&reference.filename, reference.id.as_deref())));
         self.judgement.checks += 1;
         self.checks.add(check, subject, basis);
     }
@@ -114,16 +108,17 @@ impl Repetition {
 
     fn member(&mut self, member: &Member) {
         let Some(source) = source_number(&member.source).filter(|_| member.in_scope) else { return };
-        let name = self.subjects.name(&member.name);
-        if member.kind == "repository" {
-            let default_branch = member.default_branch.as_deref().map(|branch| self.subjects.name(branch));
-            let known = Known { default_branch, archived: member.archived.unwrap_or_default() };
-            self.subjects.known.insert(Arc::clone(&name), known);
+        let number = self.subjects.number(&member.name);
+        if member.kind == "repository"
+            && let Some(subject) = self.subjects.get_mut(number)
+        {
+            subject.default_branch = member.default_branch.as_deref().map(Box::from);
+            subject.archived = member.archived.unwrap_or_default();
         }
         // Users, trails and log groups have no check of their own.
         let mut rules = SOURCES.get(source).map(|source| source.rules).unwrap_or_default().iter();
         if let Some(rule) = rules.find(|rule| rule.kind == member.kind) {
-            self.members.push(ScopedMember { source, kind: rule.kind, name });
+            self.members.push(ScopedMember { source, kind: rule.kind, subject: number });
         }
     }
 
@@ -132,7 +127,9 @@ impl Repetition {
         self.filed(scope);
         for record in self.rules.clone() {
             let Some(rule) = rule_of(&record.code) else { continue };
-            if rule.version != record.version {
+            if rule.version == record.version {
+                self.applied.push(rule);
+            } else {
                 // Another version of the rule may have other limits; only who asks for this version's rules needs them.
                 let _ = self.settings.read(rule, &record.settings);
                 continue;

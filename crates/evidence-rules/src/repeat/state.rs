@@ -7,6 +7,7 @@ use evidence_bundle::Reason as Refusal;
 use evidence_bundle::document::{RuleRecord, SourceScope};
 use evidence_bundle::path::OBSERVATIONS;
 use evidence_bundle::read::Judgement;
+use evidence_text::{saturating_u32, saturating_usize};
 
 use super::group::Row;
 use super::kept::{KeptChecks, hash};
@@ -30,6 +31,8 @@ pub struct Repetition {
     pub(super) artifacts: HashMap<u64, u32>,
     pub(super) sources: Vec<SourceScope>,
     pub(super) rules: Vec<RuleRecord>,
+    /// Those that this program knows in the same version.
+    pub(super) applied: Vec<&'static Rule>,
     /// The settings of the rules that this program knows.
     pub(super) settings: Settings,
     pub(super) organizations: BTreeMap<String, String>,
@@ -79,37 +82,77 @@ pub(super) struct Group {
 pub(super) struct ScopedMember {
     pub(super) source: usize,
     pub(super) kind: &'static str,
-    pub(super) name: Arc<str>,
+    pub(super) subject: SubjectNumber,
 }
 
-/// What the population says of a repository.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    pub(super) default_branch: Option<Arc<str>>,
+/// A subject, and what the population says of it if it is a repository.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) name: Arc<str>,
+    pub(super) default_branch: Option<Box<str>>,
     pub(super) archived: bool,
 }
 
-/// Names, each stored once.
+/// The place of a subject in [`Subjects`].
+pub(super) type SubjectNumber = u32;
+
+/// Every subject once.
 #[derive(Debug, Default)]
 pub(super) struct Subjects {
-    pub(super) known: HashMap<Arc<str>, Known>,
-    /// The last one: rows with the same name mostly follow each other.
-    last: Option<Arc<str>>,
+    numbers: HashMap<Arc<str>, SubjectNumber>,
+    known: Vec<Subject>,
+    /// The last one: what has the same subject mostly follows each other.
+    last: SubjectNumber,
 }
 
 impl Subjects {
-    pub(super) fn name(&mut self, text: &str) -> Arc<str> {
-        if let Some(last) = self.last.as_ref().filter(|last| ***last == *text) {
-            return Arc::clone(last);
+    /// The number of a subject, which becomes known by it.
+    pub(super) fn number(&mut self, name: &str) -> SubjectNumber {
+        if let Some(known) = self.find(name) {
+            return known;
         }
-        let known = self.known.get_key_value(text).map(|(name, _)| Arc::clone(name));
-        let name = known.unwrap_or_else(|| {
-            let name: Arc<str> = text.into();
-            self.known.insert(Arc::clone(&name), Known::default());
-            name
-        });
-        self.last = Some(Arc::clone(&name));
-        name
+        let (number, name) = (saturating_u32(self.known.len()), Arc::<str>::from(name));
+        self.numbers.insert(Arc::clone(&name), number);
+        self.known.push(Subject { name, default_branch: None, archived: false });
+        self.last = number;
+        number
+    }
+
+    /// The number of a known subject.
+    pub(super) fn find(&mut self, name: &str) -> Option<SubjectNumber> {
+        if self.get(self.last).is_some_and(|last| *last.name == *name) {
+            return Some(self.last);
+        }
+        self.last = *self.numbers.get(name)?;
+        Some(self.last)
+    }
+
+    /// The name of a subject, stored once.
+    pub(super) fn name(&mut self, name: &str) -> Arc<str> {
+        let number = self.number(name);
+        self.get(number).map_or_else(|| name.into(), |subject| Arc::clone(&subject.name))
+    }
+
+    pub(super) fn get(&self, number: SubjectNumber) -> Option<&Subject> {
+        self.known.get(saturating_usize(u64::from(number)))
+    }
+
+    pub(super) fn get_mut(&mut self, number: SubjectNumber) -> Option<&mut Subject> {
+        self.known.get_mut(saturating_usize(u64::from(number)))
+    }
+
+    /// How often each subject is among these, by its number.
+    pub(super) fn count(&self, subjects: impl Iterator<Item = SubjectNumber>) -> Vec<u32> {
+        let mut counts = vec![0_u32; self.known.len()];
+        for subject in subjects {
+            counts.get_mut(saturating_usize(u64::from(subject))).into_iter().for_each(|count| *count += 1);
+        }
+        counts
+    }
+
+    /// Every name, in the order of the numbers.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|subject| &*subject.name)
     }
 }
 
@@ -135,13 +178,15 @@ impl Repetition {
 
     /// Whether the bundle applies a rule that uses the observation.
     pub(super) fn applies_to(&self, row: &Row) -> bool {
-        row.kind.rules.iter().any(|rule| applies(&self.rules, rule))
+        row.kind.rules.iter().any(|rule| self.applies(rule))
     }
-}
 
-/// Whether the bundle applies the rule, in the version that this program knows.
-pub(super) fn applies(rules: &[RuleRecord], rule: &Rule) -> bool {
-    rules.iter().any(|applied| applied.code == rule.code && applied.version == rule.version)
+    /// Whether the bundle applies the rule, in the version that this program knows.
+    pub(super) fn applies(&self, rule: &Rule) -> bool {
+        // There is one rule with a code, and comparing all codes for each check takes its time.
+        self.applied.iter().any(|applied| std::ptr::eq(*applied, rule))
+            || self.applied.iter().any(|applied| applied.code == rule.code)
+    }
 }
 
 /// What a check refers to: a file, or a row of the observations.
