@@ -4,6 +4,7 @@
 //! themselves: only the simulation knows when every part of it waits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -33,13 +34,14 @@ impl VirtualTime {
 
     /// Waits until they show `deadline`. The wait begins with this call, not with the first poll.
     pub fn wait_until(&self, deadline: Timestamp) -> impl Future<Output = ()> + Send + use<> {
-        let (wake, woken) = oneshot::channel();
+        self.lock().wait_until(deadline)
+    }
+
+    /// Waits for this long, from the time that they show at this call.
+    pub fn wait_for(&self, duration: Duration) -> impl Future<Output = ()> + Send + use<> {
         let mut state = self.lock();
-        // If the deadline has passed, dropping the sender wakes the waiter.
-        if deadline > state.now {
-            state.waiting.push((deadline, wake));
-        }
-        async move { drop(woken.await) }
+        let deadline = state.now.checked_add(duration).unwrap_or(Timestamp::MAX);
+        state.wait_until(deadline)
     }
 
     /// The earliest pending deadline.
@@ -64,6 +66,17 @@ impl VirtualTime {
     }
 }
 
+impl State {
+    fn wait_until(&mut self, deadline: Timestamp) -> impl Future<Output = ()> + Send + use<> {
+        let (wake, woken) = oneshot::channel();
+        // If the deadline has passed, dropping the sender wakes the waiter.
+        if deadline > self.now {
+            self.waiting.push((deadline, wake));
+        }
+        async move { drop(woken.await) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
@@ -84,6 +97,9 @@ mod tests {
         assert!(sooner.as_mut().now_or_never().is_some());
         assert!(later.as_mut().now_or_never().is_none());
         assert_eq!((hands.move_to(at(0)), hands.now()), (0, at(1)), "never back");
+        let shorter = hands.wait_for(Duration::from_secs(5));
+        assert_eq!((hands.next(), hands.move_to(at(6))), (Some(at(6)), 1), "from the time they show");
+        assert!(shorter.now_or_never().is_some());
         drop(later);
         assert_eq!((hands.next(), hands.move_to(at(60))), (None, 0), "nobody waits any more");
     }

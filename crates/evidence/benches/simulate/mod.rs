@@ -103,7 +103,7 @@ impl Simulation {
         let start = "2026-11-21T09:00:00Z".parse().map_err(text)?;
         let (hands, host) = (Arc::new(VirtualTime::new(start)), Arc::new(VirtualTime::new(start)));
         let held = Arc::new(AtomicU64::new(0));
-        let (read, base) = (Arc::clone(&hands), Arc::clone(&hands));
+        let read = Arc::clone(&hands);
         let (waiting, holding) = (Arc::clone(&host), Arc::clone(&held));
         let change = Arc::new(Notify::new());
         let changed = Arc::clone(&change);
@@ -114,7 +114,8 @@ impl Simulation {
             .latency(Duration::try_from(latency).map_err(text)?)
             .clock(move || read.now())
             .waits(move |duration| {
-                let wait = waiting.wait_until(later(base.now(), duration));
+                // By the clock's own time: one that was read before could be over now, and would not be counted.
+                let wait = waiting.wait_for(duration);
                 holding.fetch_add(1, Ordering::SeqCst);
                 changed.notify_one();
                 wait

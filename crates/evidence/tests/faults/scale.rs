@@ -83,12 +83,19 @@ fn a_run_in_bulk_takes_the_host_s_time() {
 /// tenth on.
 const PLANNED: f64 = 25.0;
 const PROGRESS: f64 = 15.0;
+
+/// In a run of several minutes, a request more or less can decide over one more minute of the pace.
+const MINUTE: f64 = 60.0;
+const MINUTES: f64 = 4.0 * MINUTE;
+
 fn forecast_well(runs: &[Forecasted]) {
     let rows: String = runs.iter().map(Forecasted::row).collect();
     println!("{}{rows}", forecasts::HEAD);
     for run in runs {
-        assert!(run.worst() <= PROGRESS, "{}", run.row());
         let Forecasted { planned, simulated, .. } = run;
+        let seconds = simulated.after.as_secs_f64();
+        let is_one_minute = seconds >= MINUTES && run.worst() / 100.0 * seconds <= MINUTE;
+        assert!(run.worst() <= PROGRESS || is_one_minute, "{}", run.row());
         let tolerance = SignedDuration::from_secs(3);
         let is_near = (planned.usual.after - simulated.after).abs() <= tolerance;
         assert!(is_near || run.plan_error().abs() <= PLANNED, "{:.0} %: {}", run.plan_error(), run.row());
