@@ -14,19 +14,18 @@ use super::call::{AskedAbout, Reader, Reading};
 use super::circuit::{Circuit, Circuits, GivenUp, TryBudget};
 use super::clock::Clock;
 use super::credential::Credential;
-use super::exchange::{Exchange, read_body, text};
+use super::exchange::{Attempt, Exchange, read_body, text};
 use super::framing::ambiguity;
 use super::gate::{Feedback, Gate, Pass};
 use super::permanent::{TransportError, transport_error};
 use super::quota::QuotaStatus;
 use super::redirect::RedirectChain;
-use super::reply::{Answered, CallError, FailureKind, Reply, RequestFailure};
+use super::reply::{Answered, CallError, FailureKind, Outcome, Reply, RequestFailure};
 use super::request::{Dialect, Meaning, Method, Request};
 use super::retry::{Class, RetryDecision, decide_within};
 use super::settings::ClientSettings;
 use super::standing::Standing;
 use super::trail;
-use super::understand::{Asked, Outcome};
 use super::upload::UploadFile;
 use super::watch::{WaitReason, Watch};
 use super::words::single_line;
@@ -177,7 +176,7 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: &Request, reader: Reader<'_>) -> Result<Reply<()>, RequestFailure> {
+    async fn send(&self, request: &Request, reader: Reader<'_>) -> Outcome {
         let circuit = request.kind.map(|kind| self.circuits.of(kind)).unwrap_or_default();
         // On the heap: otherwise each caller's future would contain it, and copying that future is expensive.
         let outcome = match Box::pin(self.attempts(request, reader, &circuit)).await {
@@ -233,7 +232,7 @@ impl Client {
             let now = self.clock.now();
             let (class, renewable, outcome) = match exchanged {
                 Ok(exchange) => {
-                    self.understand(exchange, &Asked { request, attempt, ticket, now }, &mut reader)
+                    self.understand(exchange, &Attempt { request, number: attempt, ticket, now }, &mut reader)
                 }
                 Err(TransportError { text, permanent }) => {
                     self.gate.leave(ticket, None, now);

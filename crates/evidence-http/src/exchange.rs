@@ -6,7 +6,8 @@ use flate2::write::MultiGzDecoder;
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 
-use super::request::Answer;
+use super::gate::Pass;
+use super::request::{Answer, Request};
 use super::words::{innermost, single_line};
 
 /// The raw answer to one request.
@@ -29,6 +30,15 @@ impl Exchange {
         let Exchange { status, headers, sent, sent_at, .. } = self;
         Answer { status: *status, headers, body, raw, sent, sent_at: *sent_at, now }
     }
+}
+
+/// One attempt at a request.
+pub(super) struct Attempt<'a> {
+    pub(super) request: &'a Request,
+    /// Its number, from 1.
+    pub(super) number: u32,
+    pub(super) ticket: Pass,
+    pub(super) now: Timestamp,
 }
 
 /// A body as far as it was read.

@@ -72,6 +72,9 @@ impl Refused {
 /// A final answer: a good one, or a refusal that asking again would not change.
 pub type Reply<T> = Result<Answered<T>, Refused>;
 
+/// How a request ended, without the value of a good answer, which its reader keeps.
+pub(super) type Outcome = Result<Reply<()>, RequestFailure>;
+
 /// Why a call has no good answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {

@@ -2,21 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
-use jiff::Timestamp;
-
 use super::call::{AskedAbout, Reader};
 use super::client::Client;
-use super::exchange::{Body, Exchange, text};
-use super::gate::{Feedback, Pass};
+use super::exchange::{Attempt, Body, Exchange, text};
+use super::gate::Feedback;
 use super::permanent::PermanentFailure;
-use super::reply::{Answered, FailureKind, Meta, Refused, Reply, RequestFailure};
+use super::reply::{Answered, FailureKind, Meta, Outcome, Refused, RequestFailure};
 use super::request::{Meaning, Method, ParseError, Request};
 use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
 use super::watch::Exchanged;
 use super::words::{fault_text, page_text, single_line};
-
-/// How a request ended, without the value of a good answer, which its [`Reader`] keeps.
-pub(super) type Outcome = Result<Reply<()>, RequestFailure>;
 
 impl Client {
     /// Turns an exchange into a reply or a failure, and passes its limits on to the gate. Also returns whether the host
@@ -24,34 +19,34 @@ impl Client {
     pub(super) fn understand(
         &self,
         exchange: Exchange,
-        asked: &Asked<'_>,
+        attempt: &Attempt<'_>,
         reader: &mut Reader<'_>,
     ) -> (Class, bool, Outcome) {
-        let answer = exchange.answer(reader.raw, asked.now);
+        let answer = exchange.answer(reader.raw, attempt.now);
         let Meaning { mut class, code, message, request_id, permission, reading } =
             self.dialect.understand(&answer);
         let Exchange { sent, status, headers, redirected_to, body, .. } = exchange;
         let mut renewable = false;
         let meta = Meta {
-            path: asked.request.label.clone(),
+            path: attempt.request.label.clone(),
             status,
             etag: text(&headers, "etag"),
             request_id: request_id.clone(),
             headers: Box::new(headers),
             redirected_to,
-            received_at: asked.now,
+            received_at: attempt.now,
         };
         let fail = |kind| {
             Err(RequestFailure {
                 kind,
                 status: Some(status),
                 request_id: request_id.clone(),
-                attempts: asked.attempt,
+                attempts: attempt.number,
             })
         };
         let outcome = match (class, body) {
             (Class::Success, Body::Complete(bytes)) => {
-                match (reader.read)(&bytes, &about(asked.request, &meta)) {
+                match (reader.read)(&bytes, &about(attempt.request, &meta)) {
                     Ok(None) => Ok(Ok(Answered { value: (), meta })),
                     Ok(Some(other)) => fail(FailureKind::Foreign(single_line(&other))),
                     Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(single_line(&text))),
@@ -111,12 +106,12 @@ impl Client {
         if matches!(class, Class::Success | Class::NotFound) {
             self.counts.answered.store(true, Ordering::Relaxed);
         }
-        let again = decide_within(self.settings.attempts, class, asked.attempt, 0.0);
+        let again = decide_within(self.settings.attempts, class, attempt.number, 0.0);
         let rest = match (class, again) {
             (Class::SecondaryLimit { .. }, RetryDecision::RetryAfter(rest)) => Some(rest),
             _ => None,
         };
-        self.gate.leave(asked.ticket, Some(&Feedback { class, reading, rest }), asked.now);
+        self.gate.leave(attempt.ticket, Some(&Feedback { class, reading, rest }), attempt.now);
         (class, renewable, outcome)
     }
 
@@ -146,14 +141,6 @@ impl Client {
         };
         self.watch.exchanged(Exchanged { method, path: &request.label, result, attempt });
     }
-}
-
-/// One attempt at a request.
-pub(super) struct Asked<'a> {
-    pub(super) request: &'a Request,
-    pub(super) attempt: u32,
-    pub(super) ticket: Pass,
-    pub(super) now: Timestamp,
 }
 
 fn about<'a>(request: &'a Request, meta: &Meta) -> AskedAbout<'a> {

@@ -21,9 +21,9 @@ impl Repetition {
         // They leave the memory that they need beside their places with this list.
         let rows: Vec<Row> = self.rows.get_mut(range).unwrap_or_default().iter_mut().map(Row::take).collect();
         let Some(first) = rows.first() else { return };
-        let source = SOURCES.get(source_number).map_or("", |source| source.source);
+        let source = name_of(source_number);
         if *first.kind == order::CONNECTION {
-            self.unconnected(source, first, number);
+            self.unconnected(source_number, first, number);
             return;
         }
         let is_applied = self.applies_to(first);
@@ -78,12 +78,13 @@ impl Repetition {
         };
         for Conclusion { judgement, on } in conclude(&observed, judgements, exempt) {
             let basis = on.and_then(|index| rows.get(index)).map_or(all, |row| all_of([row.basis]));
-            self.expect(source, &judgement, basis);
+            self.expect(source_number, &judgement, basis);
         }
     }
 
     /// A source that could not be connected has a check of each of its rules.
-    fn unconnected(&mut self, source: &'static str, row: &Row, number: usize) {
+    fn unconnected(&mut self, source_number: usize, row: &Row, number: usize) {
+        let source = name_of(source_number);
         let rules: Vec<_> = self
             .rules
             .iter()
@@ -93,7 +94,7 @@ impl Repetition {
         for rule in rules {
             let verdict = crate::rule::Verdict::unknown(&reason::CONNECTION_FAILED, &*row.detail);
             let judgement = row.judged(rule, verdict);
-            self.expect(source, &judgement, all_of([row.basis]));
+            self.expect(source_number, &judgement, all_of([row.basis]));
             self.judged_again(source, number, [judgement]);
         }
     }
@@ -112,7 +113,7 @@ impl Repetition {
     }
 
     /// Compares a check that follows from the facts with the one in the bundle.
-    fn expect(&mut self, source: &str, expected: &Verdicts, basis: u64) {
+    fn expect(&mut self, source: usize, expected: &Verdicts, basis: u64) {
         let Verdicts { rule, subject, .. } = expected;
         if !self.applies(rule) {
             // A rule that was not applied has no check; one that is not known here is counted at the end.
@@ -139,6 +140,10 @@ impl Repetition {
             self.judge(number);
         }
     }
+}
+
+fn name_of(source: usize) -> &'static str {
+    SOURCES.get(source).map_or("", |source| source.source)
 }
 
 /// The rule of the screen that excluded an artifact of a group, if one was.

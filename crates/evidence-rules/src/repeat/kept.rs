@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use evidence_bundle::document::{Check, Status};
 use evidence_text::{saturating_u32, saturating_usize};
 
-use super::state::{SubjectNumber, source_number};
+use super::subjects::SubjectNumber;
 use crate::inspection::Judgement;
 use crate::rule::{Rule, Verdict};
 
@@ -52,7 +52,7 @@ struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     rule: u16,
-    source: Option<u8>,
+    source: u8,
     subject: SubjectNumber,
 }
 
@@ -76,13 +76,15 @@ pub(super) struct KeptChecks {
 }
 
 impl Key {
-    fn new(rule: u16, source: &str, subject: SubjectNumber) -> Key {
-        Key { rule, source: source_number(source).and_then(|number| u8::try_from(number).ok()), subject }
+    /// `source` is none if it is not known here.
+    fn new(rule: u16, source: Option<usize>, subject: SubjectNumber) -> Key {
+        let source = source.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX);
+        Key { rule, source, subject }
     }
 }
 
 impl KeptChecks {
-    pub(super) fn add(&mut self, check: &Check, subject: SubjectNumber, basis: u64) {
+    pub(super) fn add(&mut self, check: &Check, source: Option<usize>, subject: SubjectNumber, basis: u64) {
         let known = self.number(&check.rule);
         let rule = known.unwrap_or_else(|| {
             self.rules.push(check.rule.as_str().into());
@@ -94,7 +96,7 @@ impl KeptChecks {
             self.redacted.insert(actual, text.into());
         }
         self.rows.push(Row {
-            key: Key::new(rule, &check.source, subject),
+            key: Key::new(rule, source, subject),
             status: check.status,
             reason: hash(check.reason.as_str()),
             actual,
@@ -110,14 +112,14 @@ impl KeptChecks {
     /// Compares the check that follows from the facts with the one in the bundle, and takes that.
     pub(super) fn take(
         &mut self,
-        source: &str,
+        source: usize,
         subject: SubjectNumber,
         expected: &Judgement,
         basis: u64,
     ) -> Kept {
         let Judgement { rule, verdict, .. } = expected;
         let Some(rule) = self.number(rule.code) else { return Kept::Missing };
-        let (key, rule) = (Key::new(rule, source, subject), usize::from(rule));
+        let (key, rule) = (Key::new(rule, Some(source), subject), usize::from(rule));
         if self.next.len() <= rule {
             self.next.resize(self.rules.len(), 0);
         }

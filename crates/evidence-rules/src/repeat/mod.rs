@@ -17,6 +17,7 @@ mod kept;
 mod order;
 mod receive;
 mod state;
+mod subjects;
 
 use std::io::Read;
 

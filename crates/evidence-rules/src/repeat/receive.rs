@@ -48,7 +48,7 @@ impl Repetition {
         let references = check.evidence.iter();
         let basis = all_of(references.map(|reference| basis(&reference.filename, reference.id.as_deref())));
         self.judgement.checks += 1;
-        self.checks.add(check, subject, basis);
+        self.checks.add(check, source_number(&check.source), subject, basis);
     }
 
     /// Adds a row to its group.
