@@ -1,14 +1,15 @@
 //! Screens, judges, spools and counts one source's observations as they arrive.
 
-use std::collections::BTreeMap;
+mod rows;
+
 use std::io;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use evidence_bundle::document::{
-    self, AppIdentity, ArtifactRecord, AskedRecord, ErrorRecord, Excluded, Identity, Member as MemberRecord,
-    ObservationRecord, Outcome, SourcePopulation, SourceRun, Warning, is_lacking,
+    self, AppIdentity, ArtifactRecord, ErrorRecord, Excluded, Identity, Member as MemberRecord, Outcome,
+    SourcePopulation, SourceRun, Warning, is_lacking,
 };
 
 use crate::env::Env;
@@ -19,7 +20,7 @@ use crate::refusals::{Refusal, Refusals};
 use crate::report::{Event, ObservationResult, Reporter, Tally};
 use crate::source::{CollectionItem, ConnectError, Member, PopulationScope, Scope, Session};
 use crate::spool::Spool;
-use evidence_http::{Asked, GivenUp};
+use evidence_http::GivenUp;
 use evidence_rules::framework::Framework;
 use evidence_rules::rule::{Rule, Verdict, reason};
 use evidence_screen::{Confidence, Screen};
@@ -328,66 +329,6 @@ impl<'a> Collector<'a> {
         Ok(number.map_or(Basis::Observation(observation), Basis::Artifact))
     }
 
-    /// The row of an observation, without its result.
-    pub(super) fn row(
-        &self,
-        subject: &str,
-        kind: &str,
-        outcome: Outcome,
-        requests: &[Asked],
-    ) -> ObservationRecord {
-        ObservationRecord {
-            id: format!("{}:{}", self.source.id(), self.observations.saturating_add(1)),
-            source: self.source.id().to_string(),
-            subject: subject.to_string(),
-            kind: kind.to_string(),
-            outcome,
-            reason: None,
-            detail: None,
-            artifact: None,
-            facts: BTreeMap::new(),
-            requests: self.requests(requests),
-        }
-    }
-
-    /// Requests that run concurrently end in any order.
-    fn requests(&self, requests: &[Asked]) -> Vec<AskedRecord> {
-        let mut rows: Vec<AskedRecord> = requests.iter().map(|asked| self.asked(asked)).collect();
-        if self.env.is_reproducible() {
-            rows.sort_by(|a, b| {
-                let order = |row: &AskedRecord| (row.path.clone(), row.status, row.message.clone());
-                order(a).cmp(&order(b))
-            });
-        }
-        rows
-    }
-
-    /// A value that depends on the run and not on what the source answered.
-    fn of_run<T>(&self, value: T) -> Option<T> {
-        (!self.env.is_reproducible()).then_some(value)
-    }
-
-    fn asked(&self, asked: &Asked) -> AskedRecord {
-        let text = |text: &Option<String>| text.as_deref().map(|text| self.clean(text));
-        AskedRecord {
-            method: asked.method.to_string(),
-            path: self.clean(&asked.path),
-            status: asked.status,
-            message: text(&asked.message).map(|message| cut(&message)),
-            etag: text(&asked.etag).and_then(|etag| self.of_run(etag)),
-            request_id: text(&asked.request_id).and_then(|id| self.of_run(id)),
-            at: self.env.stamp_of(asked.at),
-            permission: text(&asked.permission).map(|permission| cut(&permission)),
-        }
-    }
-
-    /// Adds the row of an observation and returns its number.
-    pub(super) fn record(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
-        self.observations = self.observations.saturating_add(1);
-        self.part.observations.push(row, spool)?;
-        Ok(self.observations)
-    }
-
     /// Adds a member of the population.
     fn member(&mut self, member: Member, spool: &mut Spool) -> io::Result<()> {
         let Member { kind, name, id, default_branch, archived, visibility, out_of_scope } = member;
@@ -519,13 +460,6 @@ const POPULATION_INCOMPLETE: &str = "population_incomplete";
 
 /// The name of the connection test in documents.
 pub(super) const CONNECTION: &str = "connection";
-
-/// The maximum length of a host's message in a row, so that no host can fill a document.
-const MESSAGE_LENGTH: usize = 200;
-
-fn cut(text: &str) -> String {
-    text.chars().take(MESSAGE_LENGTH).collect()
-}
 
 fn outcome_of(observation: &Observation) -> Outcome {
     match &observation.seen {
