@@ -5,6 +5,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Outcome;
 
 use super::facts::Artifact;
+use super::subjects::SubjectNumber;
 use crate::inspection::{ArtifactKind, Facts, Judgement, Observed, Shown};
 use crate::rule::{Judge, Reason, Rule, Settings, Verdict, judged, reason};
 
@@ -13,6 +14,8 @@ use crate::rule::{Judge, Reason, Rule, Settings, Verdict, judged, reason};
 pub(super) struct Row {
     pub(super) kind: &'static ArtifactKind,
     pub(super) subject: Arc<str>,
+    /// The number of the subject.
+    pub(super) number: SubjectNumber,
     pub(super) outcome: Outcome,
     pub(super) reason: Option<&'static Reason>,
     pub(super) detail: Box<str>,
@@ -23,21 +26,6 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The row, and nothing but its kind in its place.
-    pub(super) fn take(&mut self) -> Row {
-        let left = Row {
-            kind: self.kind,
-            subject: Arc::clone(&self.subject),
-            outcome: self.outcome,
-            reason: None,
-            detail: Box::default(),
-            basis: 0,
-            facts: Facts::new(),
-            artifact: None,
-        };
-        std::mem::replace(self, left)
-    }
-
     /// The row as judgement sees it.
     pub(super) fn observed(&self) -> Observed<'_> {
         Observed { kind: self.kind, subject: Arc::clone(&self.subject), shown: self.shown() }

@@ -16,10 +16,7 @@ impl Repetition {
     /// Judges a group and forgets it.
     pub(super) fn judge(&mut self, number: usize) {
         let Some(group) = self.groups.get_mut(number) else { return };
-        let (range, source_number) = (group.start..group.end, group.source);
-        group.start = group.end;
-        // They leave the memory that they need beside their places with this list.
-        let rows: Vec<Row> = self.rows.get_mut(range).unwrap_or_default().iter_mut().map(Row::take).collect();
+        let (rows, source_number) = (std::mem::take(&mut group.rows), group.source);
         let Some(first) = rows.first() else { return };
         let source = name_of(source_number);
         if *first.kind == order::CONNECTION {
@@ -46,7 +43,7 @@ impl Repetition {
             return;
         }
         let settings = self.sources.iter().find(|scope| scope.source == source).map(|scope| &scope.settings);
-        let known = self.subjects.find(&first.subject).and_then(|subject| self.subjects.get(subject));
+        let known = self.subjects.begin(first.number);
         let around = JudgeContext {
             rules: &self.settings,
             only_read: false,

@@ -1,12 +1,13 @@
 //! Receives the rows and artifacts of a bundle, and groups the observations as the collection made them.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use evidence_bundle::Reason as Refusal;
 use evidence_bundle::document::{Check, Member, ObservationRecord, Outcome, ScopeRecord, SourcePopulation};
 use evidence_bundle::path::OBSERVATIONS;
 use evidence_bundle::read::{self, Sink};
-use evidence_text::{saturating_u64, saturating_usize};
+use evidence_text::{saturating_u32, saturating_u64, saturating_usize};
 
 use super::facts::Artifact;
 use super::group::Row;
@@ -66,9 +67,12 @@ impl Repetition {
             }
         };
         let filename = record.artifact.as_deref();
+        let number = self.subjects.number(&record.subject);
+        let Some(subject) = self.subjects.get(number) else { return };
         let row = Row {
             kind,
-            subject: self.subjects.name(&record.subject),
+            subject: Arc::clone(&subject.name),
+            number,
             outcome: record.outcome,
             reason: record.reason.as_deref().map(|code| reason_of(code).unwrap_or(&reason::HOST_ERROR)),
             detail: record.detail.as_deref().unwrap_or_default().into(),
@@ -84,22 +88,25 @@ impl Repetition {
             artifact: None,
         };
         let path = filename.map(hash);
-        let joins = |group: &Group| {
-            self.rows.get(group.start..group.end).is_some_and(|rows| order::joins(rows, &row))
-        };
+        let joins = |group: &Group| order::joins(&group.rows, &row);
         let joins = self.last.filter(|group| self.groups.get(*group).is_some_and(joins));
-        let (number, place) = (joins.unwrap_or(self.groups.len()), self.rows.len());
-        if joins.is_none() {
-            self.groups.push(Group { source, start: place, end: place, missing: 0 });
-        }
+        let number = joins.unwrap_or(self.groups.len());
         self.last = Some(number);
-        let Some(group) = self.groups.get_mut(number) else { return };
-        group.end = place + 1;
-        if let (Some(path), Ok(place)) = (path, u32::try_from(place)) {
-            group.missing += 1;
-            self.artifacts.insert(path, place);
+        let place = match joins.and_then(|number| self.groups.get_mut(number)) {
+            Some(group) => {
+                group.missing += usize::from(path.is_some());
+                group.rows.push(row);
+                group.rows.len() - 1
+            }
+            // Most groups have one row, and need no room for more.
+            None => {
+                self.groups.push(Group { source, rows: vec![row], missing: usize::from(path.is_some()) });
+                0
+            }
+        };
+        if let Some(path) = path {
+            self.artifacts.insert(path, (saturating_u32(number), saturating_u32(place)));
         }
-        self.rows.push(row);
     }
 
     fn organization(&mut self, source: &SourcePopulation) {
@@ -160,16 +167,15 @@ impl Repetition {
     }
 
     pub(super) fn artifact(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
-        let Some(place) = self.artifacts.remove(&hash(path)) else { return Ok(()) };
-        let place = saturating_usize(place);
-        let number = self.groups.partition_point(|group| group.end <= place);
+        let Some((number, place)) = self.artifacts.remove(&hash(path)) else { return Ok(()) };
+        let (number, place) = (saturating_usize(number), saturating_usize(place));
+        let first = self.groups.get(number).and_then(|group| group.rows.first());
+        let is_applied = first.is_some_and(|row| self.applies_to(row));
+        let is_judged = is_applied || self.again.is_some();
         let Some(group) = self.groups.get_mut(number) else { return Ok(()) };
         group.missing = group.missing.saturating_sub(1);
         let is_whole = group.missing == 0;
-        let first = self.rows.get(group.start);
-        let is_applied = first.is_some_and(|row| self.applies_to(row));
-        let is_judged = is_applied || self.again.is_some();
-        if let Some(row) = self.rows.get_mut(place).filter(|_| is_judged) {
+        if let Some(row) = group.rows.get_mut(place).filter(|_| is_judged) {
             let mut bytes = Vec::with_capacity(USUAL);
             let small = contents.take(BUFFERED).read_to_end(&mut bytes)?;
             let read = if saturating_u64(small) < BUFFERED {

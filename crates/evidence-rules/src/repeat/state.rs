@@ -22,12 +22,11 @@ pub(super) const NAMED: usize = 5;
 pub struct Repetition {
     pub(super) checks: KeptChecks,
     /// The observations, in their order.
-    pub(super) rows: Vec<Row>,
     pub(super) groups: Vec<Group>,
     /// The group of the last row, if the next one can belong to it.
     pub(super) last: Option<usize>,
-    /// The row of the artifact with this path.
-    pub(super) artifacts: HashMap<u64, u32>,
+    /// The group and the row in it of the artifact with this path.
+    pub(super) artifacts: HashMap<u64, (u32, u32)>,
     pub(super) sources: Vec<SourceScope>,
     pub(super) rules: Vec<RuleRecord>,
     /// Those that this program knows in the same version.
@@ -70,8 +69,8 @@ pub(super) struct Again {
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) source: usize,
-    pub(super) start: usize,
-    pub(super) end: usize,
+    /// None once they are judged.
+    pub(super) rows: Vec<Row>,
     /// How many artifacts of it were not read yet.
     pub(super) missing: usize,
 }

@@ -47,10 +47,10 @@ impl Subjects {
         Some(self.last)
     }
 
-    /// The name of a subject, stored once.
-    pub(super) fn name(&mut self, name: &str) -> Arc<str> {
-        let number = self.number(name);
-        self.get(number).map_or_else(|| name.into(), |subject| Arc::clone(&subject.name))
+    /// The subject with this number, of which the next questions will be.
+    pub(super) fn begin(&mut self, number: SubjectNumber) -> Option<&Subject> {
+        self.last = number;
+        self.get(number)
     }
 
     pub(super) fn get(&self, number: SubjectNumber) -> Option<&Subject> {
