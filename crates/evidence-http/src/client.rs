@@ -1,6 +1,6 @@
 //! Sends one request, and repeats it politely until there is a final answer.
 //!
-//! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`RequestFailure`] means that
+//! A refusal is an answer: it comes back as [`Refused`](super::Refused) for the source to interpret. A [`RequestFailure`] means that
 //! there is no answer: the attempts or the limit are used up, or the answer cannot be understood.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
