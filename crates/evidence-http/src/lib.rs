@@ -1,7 +1,7 @@
 //! Requests to hosts over HTTP: the only crate that names the HTTP client.
 //!
 //! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `standing`, `circuit`) are pure: they take
-//! headers and times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
+//! headers and times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends, and `understand` reads what came back.
 //! `proxy` knows the proxy of the environment, `permanent` why a connection failed. `cache` keeps answers, and
 //! `revalidate` asks the host whether they still hold.
 //!

@@ -15,7 +15,7 @@ use super::words::{fault_text, page_text, single_line};
 
 impl Client {
     /// Turns an exchange into a reply or a failure, and passes its limits on to the gate. Also returns whether the host
-    /// refused a credential for which there is another one.
+    /// refused a credential that can be renewed.
     pub(super) fn understand(
         &self,
         exchange: Exchange,

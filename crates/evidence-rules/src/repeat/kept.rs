@@ -76,7 +76,7 @@ pub(super) struct KeptChecks {
 }
 
 impl Key {
-    /// `source` is none if it is not known here.
+    /// Without `source` for a source that this version does not know.
     fn new(rule: u16, source: Option<usize>, subject: SubjectNumber) -> Key {
         let source = source.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX);
         Key { rule, source, subject }
