@@ -21,7 +21,7 @@ pub trait Documents {
 
 /// A document does not have the form that this version knows.
 #[derive(Debug)]
-pub struct Unknown(&'static str);
+pub struct Unknown(String);
 
 impl std::fmt::Display for Unknown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,8 +31,8 @@ impl std::fmt::Display for Unknown {
 
 impl std::error::Error for Unknown {}
 
-pub(crate) fn unknown(path: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, Unknown(path))
+pub(crate) fn unknown(path: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, Unknown(path.to_owned()))
 }
 
 /// A whole document.
@@ -69,21 +69,25 @@ pub(crate) fn waivers(documents: &dyn Documents) -> io::Result<Option<Waivers>> 
     }
 }
 
-/// Every row of the list with this name in a document.
+/// Passes every row of the first list with this name in a document to `take`. A document without the list has no rows.
 pub(crate) fn rows<T: DeserializeOwned>(
     documents: &dyn Documents,
-    path: &'static str,
+    path: &str,
     list: &str,
     mut take: impl FnMut(T) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut failed = Ok(());
-    documents.open(path, &mut |contents| {
-        let read = evidence_view::each_row(contents, list, |row| {
+    let (mut is_found, mut failed) = (false, Ok(()));
+    lists(documents, path, |json, name| {
+        if name != list || std::mem::replace(&mut is_found, true) {
+            return None;
+        }
+        Some(json.list(|json| {
+            let row = json.value()?;
             if failed.is_ok() {
                 failed = take(row);
             }
-        });
-        read.ok_or_else(|| unknown(path))
+            Ok(())
+        }))
     })?;
     failed
 }
@@ -91,7 +95,7 @@ pub(crate) fn rows<T: DeserializeOwned>(
 /// Passes every field of a document to `take`, which reads the lists that it knows and returns `None` for the others.
 pub(crate) fn lists(
     documents: &dyn Documents,
-    path: &'static str,
+    path: &str,
     mut take: impl FnMut(&mut Json<'static, &mut dyn Read>, &str) -> Option<Result<(), Stop>>,
 ) -> io::Result<()> {
     documents.open(path, &mut |contents| {
@@ -99,4 +103,40 @@ pub(crate) fn lists(
         let read = json.object(|json, name| take(json, name).unwrap_or_else(|| json.skip()));
         read.map_err(|_| unknown(path))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence_bundle::document::ArtifactRecord;
+
+    use super::*;
+
+    /// A bundle whose documents all have this text.
+    struct Same<'a>(&'a str);
+
+    impl Documents for Same<'_> {
+        fn open(&self, _: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()> {
+            read(&mut self.0.as_bytes())
+        }
+    }
+
+    #[test]
+    fn rows_are_read_whatever_surrounds_them() {
+        let artifact = r#"{"filename":"sources/a/b.json","source":"a","artifact_type":"b","collected_at":"x","controls":[],
+            "checksum":"00","size_bytes":1,"subject":"s"}"#;
+        let read = |text: &str| {
+            let mut names = Vec::new();
+            let outcome = rows(&Same(text), MANIFEST, "artifacts", |artifact: ArtifactRecord| {
+                names.push(artifact.filename);
+                Ok(())
+            });
+            outcome.map(|()| names).map_err(|error| error.to_string())
+        };
+        let manifest = format!(r#"{{"x":[{{}}],"artifacts":[{artifact}],"y":1,"artifacts":[{artifact}]}}"#);
+        assert_eq!(read(&manifest), Ok(vec!["sources/a/b.json".to_owned()]));
+        assert_eq!(read("{}"), Ok(Vec::new()));
+        for text in ["", "[]", r#"{"artifacts":{}}"#, r#"{"artifacts":[1]}"#, r#"{"artifacts":[]"#] {
+            assert_eq!(read(text), Err("manifest.json has an unknown form".to_owned()), "{text}");
+        }
+    }
 }

@@ -59,7 +59,7 @@ pub use observations::{ObservationSearch, outcome_word};
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::{read, rejudge};
 pub use results::{ControlResult, LeftOut, ManifestHead, Results};
-pub use rows::{FIRST_ROWS, Truncated, each_row};
+pub use rows::{FIRST_ROWS, Truncated};
 pub use sample::{
     CheckDraw, Draw, Drawn, MemberDraw, Sample, SampledCheck, Seed, SeedError, check_identity,
     member_identity,

@@ -1,35 +1,12 @@
-//! Lists of any length, read row by row: keeps the first rows and counts the rest.
-
-use std::io::Read;
+//! Lists of any length: keeps the first rows and counts the rest.
 
 use evidence_text::saturating_u64;
-use serde::de::DeserializeOwned;
 
-use crate::json;
 use crate::sanitize::Sanitize;
 use crate::words;
 
 /// How many rows of a list to keep for display.
 pub const FIRST_ROWS: usize = 200;
-
-/// Passes every row of one list of a document to `take`. `None` if the document or a row does not have the known form;
-/// `take` has then received the rows before.
-pub fn each_row<T: DeserializeOwned>(
-    contents: &mut dyn Read,
-    list: &str,
-    mut take: impl FnMut(T),
-) -> Option<()> {
-    let mut json = json::rows(contents);
-    let mut is_found = false;
-    let read = json.object(|json, name| {
-        if name != list || is_found {
-            return json.skip();
-        }
-        is_found = true;
-        json.list(|json| json.value().map(&mut take))
-    });
-    read.ok()
-}
 
 /// The first rows of a list, made safe to show, and the number of further ones.
 #[derive(Debug)]
@@ -83,8 +60,6 @@ impl<T: Sanitize> Truncated<T> {
 
 #[cfg(test)]
 mod tests {
-    use evidence_bundle::document::ArtifactRecord;
-
     use super::*;
 
     impl Sanitize for u32 {
@@ -97,23 +72,5 @@ mod tests {
         (0..1_000).for_each(|row: u32| first.push(row));
         assert_eq!((first.rows.len(), first.more, first.count()), (FIRST_ROWS, 800, 1_000));
         assert_eq!(first.rest().as_deref(), Some("and 800 more"));
-    }
-
-    #[test]
-    fn artifacts_are_read_whatever_surrounds_them() {
-        let artifact = r#"{"filename":"sources/a/b.json","source":"a","artifact_type":"b","collected_at":"x","controls":[],
-            "checksum":"00","size_bytes":1,"subject":"s"}"#;
-        let read = |text: &str| {
-            let mut names = Vec::new();
-            let take = |artifact: ArtifactRecord| names.push(artifact.filename);
-            let outcome = each_row(&mut text.as_bytes(), "artifacts", take);
-            outcome.map(|()| names)
-        };
-        let manifest = format!(r#"{{"x":[{{}}],"artifacts":[{artifact}],"y":1,"artifacts":[{artifact}]}}"#);
-        assert_eq!(read(&manifest), Some(vec!["sources/a/b.json".to_owned()]));
-        assert_eq!(read("{}"), Some(Vec::new()));
-        for text in ["", "[]", r#"{"artifacts":{}}"#, r#"{"artifacts":[1]}"#, r#"{"artifacts":[]"#] {
-            assert_eq!(read(text), None, "{text}");
-        }
     }
 }

@@ -9,7 +9,7 @@ use evidence_view::csv::{Row, Table, checksum};
 use serde::Deserialize;
 
 use super::begin::{ORIGIN, Origin, mark};
-use crate::documents::Documents;
+use crate::documents::{Documents, rows};
 use crate::requests;
 use crate::shared::Shared;
 
@@ -26,16 +26,9 @@ pub(crate) fn events(documents: &dyn Documents, shared: &mut Shared, out: &mut d
         let requests = shared.requests(documents)?;
         let request = requests.of_artifact(&log.filename);
         let tail = [&request[..], &origin.cells()].concat();
-        let mut failed = Ok(());
-        documents.open(&log.filename, &mut |contents| {
-            let read = evidence_view::each_row(contents, "events", |event: Event| {
-                if failed.is_ok() {
-                    failed = table.row_with(&EventRow(log, &event), &tail);
-                }
-            });
-            read.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        rows(documents, &log.filename, "events", |event: Event| {
+            table.row_with(&EventRow(log, &event), &tail)
         })?;
-        failed?;
     }
     table.finish().map(|_| ())
 }

@@ -46,16 +46,9 @@ where
     mark(documents, shared, &paths, out)?;
     let mut table = Table::with::<COLUMNS, Entry<'_, T>>(out, &ORIGIN)?;
     for artifact in &artifacts {
-        let mut failed = Ok(());
-        documents.open(&artifact.filename, &mut |contents| {
-            let read = evidence_view::each_row(contents, name, |row: T| {
-                if failed.is_ok() {
-                    failed = table.row_with(&Entry(artifact, &row), &origin.cells());
-                }
-            });
-            read.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        rows(documents, &artifact.filename, name, |row: T| {
+            table.row_with(&Entry(artifact, &row), &origin.cells())
         })?;
-        failed?;
     }
     table.finish().map(|_| ())
 }
