@@ -27,9 +27,29 @@ pub struct Entry {
     pub size: u64,
 }
 
-impl AsRef<Entry> for Entry {
-    fn as_ref(&self) -> &Entry {
-        self
+/// What a bundle's list says of a file. A caller with many files implements it, so that they need not be copied.
+pub trait Listed {
+    /// The file's path in the bundle. One that breaks a rule for paths is refused later.
+    fn path(&self) -> &str;
+
+    /// The SHA-256 of its contents.
+    fn sha256(&self) -> &[u8; 32];
+
+    /// The size of its contents in bytes.
+    fn size(&self) -> u64;
+}
+
+impl Listed for Entry {
+    fn path(&self) -> &str {
+        self.path.as_str()
+    }
+
+    fn sha256(&self) -> &[u8; 32] {
+        &self.sha256
+    }
+
+    fn size(&self) -> u64 {
+        self.size
     }
 }
 
@@ -49,7 +69,7 @@ pub enum WriteError {
     #[error("{path} has {size} bytes, more than an archive can hold")]
     EntryTooLarge {
         /// The file.
-        path: BundlePath,
+        path: String,
         /// Its size in bytes.
         size: u64,
     },
@@ -60,7 +80,7 @@ pub enum WriteError {
     #[error("could not read {path}")]
     Read {
         /// The file.
-        path: BundlePath,
+        path: String,
         /// The error of the reader.
         source: io::Error,
     },
@@ -68,7 +88,7 @@ pub enum WriteError {
     #[error("{path} no longer has its listed size, {listed} bytes")]
     SizeChanged {
         /// The file.
-        path: BundlePath,
+        path: String,
         /// The listed size in bytes.
         listed: u64,
     },
@@ -76,7 +96,7 @@ pub enum WriteError {
     #[error("{path} changed after it was listed")]
     ContentsChanged {
         /// The file.
-        path: BundlePath,
+        path: String,
     },
     /// The bundle could not be written.
     #[error("could not write the bundle")]
@@ -89,7 +109,7 @@ pub enum WriteError {
         /// The limit in bytes.
         limit: u64,
         /// The largest artifacts with their sizes before compression, largest first.
-        largest: Vec<(BundlePath, u64)>,
+        largest: Vec<(String, u64)>,
         /// How many files of the bundle are not artifacts.
         documents: u64,
         /// Their total size before compression, in bytes.
@@ -97,8 +117,7 @@ pub enum WriteError {
     },
 }
 
-/// Files in archive order, not yet signed. An item is an entry or anything that holds one, so that a large bundle
-/// need not copy them.
+/// Files in archive order, not yet signed.
 #[derive(Debug)]
 pub struct UnsignedBundle<E = Entry> {
     created_at: u64,
@@ -106,7 +125,7 @@ pub struct UnsignedBundle<E = Entry> {
     checksums: Vec<u8>,
 }
 
-impl<E: AsRef<Entry>> UnsignedBundle<E> {
+impl<E: Listed> UnsignedBundle<E> {
     /// Puts the files into archive order and makes the same checks as a verifier.
     ///
     /// `created_at` is in Unix seconds and must match the manifest.
@@ -116,12 +135,10 @@ impl<E: AsRef<Entry>> UnsignedBundle<E> {
     pub fn new(created_at: i64, mut entries: Vec<E>) -> Result<UnsignedBundle<E>, WriteError> {
         let time = u64::try_from(created_at).ok().filter(|time| *time <= header::MAX_NUMBER);
         let time = time.ok_or(WriteError::Time { created_at })?;
-        if let Some(large) = entries.iter().map(E::as_ref).find(|entry| entry.size > header::MAX_NUMBER) {
-            return Err(WriteError::EntryTooLarge { path: large.path.clone(), size: large.size });
+        if let Some(large) = entries.iter().find(|entry| entry.size() > header::MAX_NUMBER) {
+            return Err(WriteError::EntryTooLarge { path: large.path().to_owned(), size: large.size() });
         }
-        entries.sort_unstable_by(|left, right| {
-            path::archive_order(left.as_ref().path.as_str(), right.as_ref().path.as_str())
-        });
+        entries.sort_unstable_by(|left, right| path::archive_order(left.path(), right.path()));
         let limit = crate::read::Limits::DEFAULT.files;
         let list = ChecksumList::parse(render(&entries), limit).map_err(WriteError::List)?;
         Ok(UnsignedBundle { created_at: time, entries, checksums: list.into_bytes() })
@@ -142,9 +159,8 @@ impl<E: AsRef<Entry>> UnsignedBundle<E> {
     }
 }
 
-fn render<E: AsRef<Entry>>(entries: &[E]) -> Vec<u8> {
-    let entries = entries.iter().map(E::as_ref);
-    checksums::render(entries.map(|entry| Row { sha256: entry.sha256, path: entry.path.as_str() }))
+fn render<E: Listed>(entries: &[E]) -> Vec<u8> {
+    checksums::render(entries.iter().map(|entry| Row { sha256: *entry.sha256(), path: entry.path() }))
 }
 
 /// A signed list and the files it names: only this can be written as a bundle.
@@ -156,7 +172,7 @@ pub struct SignedBundle<E = Entry> {
     signature: [u8; SIGNATURE_BYTES],
 }
 
-impl<E: AsRef<Entry>> SignedBundle<E> {
+impl<E: Listed> SignedBundle<E> {
     /// The time of every entry, in Unix seconds.
     pub fn created_at(&self) -> i64 {
         saturating_i64(self.created_at)
@@ -221,13 +237,12 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
         self.write_small(out, path::CHECKSUMS, &self.checksums)?;
         self.write_small(out, path::SIGNATURE, &self.signature)?;
         let mut buffer = vec![0; 64 * 1024];
-        for file in &self.entries {
-            let entry = file.as_ref();
-            self.write_header(out, entry.path.as_str(), entry.size)?;
+        for entry in &self.entries {
+            self.write_header(out, entry.path(), entry.size())?;
             let reader =
-                open(file).map_err(|source| WriteError::Read { path: entry.path.clone(), source })?;
+                open(entry).map_err(|source| WriteError::Read { path: entry.path().to_owned(), source })?;
             copy(entry, reader, out, &mut buffer)?;
-            write_padding(out, entry.size)?;
+            write_padding(out, entry.size())?;
         }
         Ok(out.write_all(&header::END)?)
     }
@@ -246,16 +261,19 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
     }
 
     fn too_large(&self, actual: u64, limit: u64) -> WriteError {
-        let (mut artifacts, documents): (Vec<&Entry>, Vec<&Entry>) =
-            self.entries.iter().map(E::as_ref).partition(|entry| entry.path.as_str().starts_with("sources/"));
-        artifacts.sort_by(|left, right| right.size.cmp(&left.size).then_with(|| left.path.cmp(&right.path)));
-        let largest = artifacts.into_iter().take(LARGEST).map(|entry| (entry.path.clone(), entry.size));
+        let (mut artifacts, documents): (Vec<&E>, Vec<&E>) =
+            self.entries.iter().partition(|entry| entry.path().starts_with("sources/"));
+        artifacts.sort_by(|left, right| {
+            right.size().cmp(&left.size()).then_with(|| left.path().cmp(right.path()))
+        });
+        let largest =
+            artifacts.into_iter().take(LARGEST).map(|entry| (entry.path().to_owned(), entry.size()));
         WriteError::TooLarge {
             actual,
             limit,
             largest: largest.collect(),
             documents: saturating_u64(documents.len()),
-            documents_bytes: documents.iter().map(|entry| entry.size).fold(0, u64::saturating_add),
+            documents_bytes: documents.iter().map(|entry| entry.size()).fold(0, u64::saturating_add),
         }
     }
 }
@@ -266,33 +284,33 @@ fn write_padding(out: &mut impl Write, size: u64) -> Result<(), WriteError> {
 }
 
 fn copy(
-    entry: &Entry,
+    entry: &impl Listed,
     mut from: impl Read,
     out: &mut impl Write,
     buffer: &mut [u8],
 ) -> Result<(), WriteError> {
     let mut hasher = Sha256::new();
-    let mut left = entry.size;
+    let mut left = entry.size();
     loop {
         let read = match from.read(buffer) {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(source) => return Err(WriteError::Read { path: entry.path.clone(), source }),
+            Err(source) => return Err(WriteError::Read { path: entry.path().to_owned(), source }),
         };
         let chunk = buffer.get(..read).unwrap_or_default();
         left = u64::try_from(read)
             .ok()
             .and_then(|read| left.checked_sub(read))
-            .ok_or_else(|| WriteError::SizeChanged { path: entry.path.clone(), listed: entry.size })?;
+            .ok_or_else(|| WriteError::SizeChanged { path: entry.path().to_owned(), listed: entry.size() })?;
         hasher.update(chunk);
         out.write_all(chunk)?;
     }
     if left > 0 {
-        return Err(WriteError::SizeChanged { path: entry.path.clone(), listed: entry.size });
+        return Err(WriteError::SizeChanged { path: entry.path().to_owned(), listed: entry.size() });
     }
-    if <[u8; 32]>::from(hasher.finalize()) != entry.sha256 {
-        return Err(WriteError::ContentsChanged { path: entry.path.clone() });
+    if <[u8; 32]>::from(hasher.finalize()) != *entry.sha256() {
+        return Err(WriteError::ContentsChanged { path: entry.path().to_owned() });
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use evidence_bundle::document::{
     ScopeRecord, SourceScope, Summary, ToolRecord, write_json, write_json_with,
 };
 use evidence_bundle::path::{self, BundlePath};
+use evidence_bundle::write::Listed as _;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -26,7 +27,7 @@ use crate::evaluate::{Basis, Check, ControlResult, control_result};
 use crate::hint;
 use crate::observation::SourceName;
 use crate::source::Source;
-use crate::spool::{Item, Reader, Spool, Text};
+use crate::spool::{Reader, Spool, Text};
 use evidence_rules::framework::{Control, Mapping};
 use evidence_rules::rule::{Rule, Settings};
 use evidence_rules::{advice_text, source_of};
@@ -268,8 +269,7 @@ fn actual(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<Option<String>
 
 /// The checksum of `derived/observations.json`.
 fn observations_checksum(spool: &Spool) -> String {
-    let document = spool.items().iter().rev().find(|item| item.path().as_str() == path::OBSERVATIONS);
-    document.map_or_else(String::new, Item::checksum)
+    spool.items().find(path::OBSERVATIONS).map(|document| document.checksum()).unwrap_or_default()
 }
 
 /// The evidence behind a check. `observations` is the checksum of the observations.
@@ -389,5 +389,5 @@ fn add(
     write: impl FnOnce(&mut dyn io::Write, &Reader<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let path = BundlePath::new(path).map_err(io::Error::other)?;
-    spool.add_document(path, write)
+    spool.add_document(&path, write)
 }

@@ -123,7 +123,7 @@ impl Delivery<'_> {
             let reader = spool
                 .reader()
                 .map_err(|source| Error::Spool { directory: self.directory.to_path_buf(), source })?;
-            let files: Vec<&Item> = reader.items().iter().collect();
+            let files: Vec<Item<'_>> = reader.items().iter().collect();
             let bundle = UnsignedBundle::new(second, files).and_then(|bundle| bundle.sign(self.key));
             let bundle = bundle?;
             let (file, bytes) = self.write(&reader, &bundle)?;
@@ -175,13 +175,13 @@ impl Delivery<'_> {
     fn write(
         &self,
         reader: &Reader<'_>,
-        bundle: &SignedBundle<&Item>,
+        bundle: &SignedBundle<Item<'_>>,
     ) -> Result<(NamedTempFile, u64), Error> {
         // A concurrent run that ended without a bundle may have removed its empty directory.
         file::create_directory(self.directory).map_err(|source| self.failed(source))?;
         let file = temporary::create(self.directory).map_err(|source| self.failed(source))?;
         let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
-        let written = bundle.write(out, Some(self.limit), |item| Ok(reader.content(item)));
+        let written = bundle.write(out, Some(self.limit), |item| Ok(reader.content(*item)));
         if let Some(exit) = self.interrupt.raised() {
             return Err(Error::Interrupted { exit, help: None });
         }

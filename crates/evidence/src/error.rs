@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use evidence_bundle::path::BundlePath;
 use evidence_bundle::read::{Failure, VerifyError};
 use evidence_bundle::text::Chain;
 use evidence_bundle::write::WriteError;
@@ -110,7 +109,7 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
         /// Its largest artifacts with their sizes before compression, largest first.
-        largest: Vec<(BundlePath, u64)>,
+        largest: Vec<(String, u64)>,
         /// The number of files other than artifacts.
         documents: u64,
         /// Their total size before compression, in bytes.
@@ -281,7 +280,7 @@ fn each_reason(reasons: &[String], _: &Exit, f: &mut fmt::Formatter<'_>) -> fmt:
 fn largest_files(
     actual: &u64,
     limit: &u64,
-    largest: &[(BundlePath, u64)],
+    largest: &[(String, u64)],
     documents: &u64,
     documents_bytes: &u64,
     f: &mut fmt::Formatter<'_>,

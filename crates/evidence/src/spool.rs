@@ -5,6 +5,7 @@
 //! process can open it by name, and it disappears with the process, however the process ends. Bytes are hashed when
 //! they are written and never change.
 
+mod items;
 mod rows;
 mod windows;
 
@@ -16,11 +17,12 @@ use std::path::Path;
 use evidence_bundle::document::{ArtifactRecord, row_json};
 use evidence_bundle::hashing::Hashing;
 use evidence_bundle::path::BundlePath;
-use evidence_bundle::write::Entry;
 use evidence_os::file;
 use evidence_text::{saturating_u64, saturating_usize};
 use sha2::{Digest as _, Sha256};
 
+use self::items::SpoolSpan;
+pub use self::items::{Item, Items};
 pub use self::rows::RowList;
 use self::windows::Windows;
 
@@ -28,25 +30,7 @@ use self::windows::Windows;
 pub struct Spool {
     file: BufWriter<File>,
     length: u64,
-    items: Vec<Item>,
-}
-
-/// A range of the spool's file.
-#[derive(Debug, Clone, Copy)]
-struct SpoolSpan {
-    offset: u64,
-    length: u64,
-}
-
-/// One file of the future bundle.
-#[derive(Debug)]
-pub struct Item {
-    entry: Entry,
-    /// The offset of the content.
-    offset: u64,
-    /// The length of the manifest's row, if the file is an artifact. The row is on disk too, after the content, since
-    /// it can be as large as the artifact.
-    row: Option<NonZeroU32>,
+    items: Items,
 }
 
 /// A text in the spool that is not a file of the bundle: the finding of a check.
@@ -57,39 +41,6 @@ pub struct Text {
     length: NonZeroU32,
 }
 
-impl AsRef<Entry> for Item {
-    fn as_ref(&self) -> &Entry {
-        &self.entry
-    }
-}
-
-impl Item {
-    /// The path in the bundle.
-    pub fn path(&self) -> &BundlePath {
-        &self.entry.path
-    }
-
-    /// SHA-256 of the bytes.
-    pub fn sha256(&self) -> &[u8; 32] {
-        &self.entry.sha256
-    }
-
-    /// The size in bytes.
-    pub fn size(&self) -> u64 {
-        self.entry.size
-    }
-
-    /// The checksum, formatted for documents.
-    pub fn checksum(&self) -> String {
-        hex::encode(self.entry.sha256)
-    }
-
-    /// Whether the file is an artifact, as opposed to one of the bundle's own documents.
-    pub fn is_artifact(&self) -> bool {
-        self.row.is_some()
-    }
-}
-
 impl Spool {
     /// An empty spool on the disk of `directory`, which must exist.
     ///
@@ -98,12 +49,12 @@ impl Spool {
     /// Fails if no file can be created there.
     pub fn new(directory: &Path) -> io::Result<Spool> {
         let file = tempfile::tempfile_in(directory)?;
-        Ok(Spool { file: BufWriter::with_capacity(256 * 1024, file), length: 0, items: Vec::new() })
+        Ok(Spool { file: BufWriter::with_capacity(256 * 1024, file), length: 0, items: Items::default() })
     }
 
     /// Reserves room for this many more files.
     pub fn reserve(&mut self, files: usize) {
-        self.items.reserve_exact(files);
+        self.items.reserve(files);
     }
 
     /// Adds an artifact and its row of the manifest, whose `checksum` and `size_bytes` are computed here. Returns the
@@ -121,12 +72,11 @@ impl Spool {
         let sha256: [u8; 32] = Sha256::digest(bytes).into();
         row.checksum = hex::encode(sha256);
         row.size_bytes = saturating_u64(bytes.len());
-        let number = u32::try_from(self.items.len()).map_err(io::Error::other)?;
+        let number = u32::try_from(self.items.count()).map_err(io::Error::other)?;
         let content = self.append(bytes)?;
         let row = self.append(row_json(&row)?.as_bytes())?;
         let row = Some(u32::try_from(row.length).and_then(NonZeroU32::try_from).map_err(io::Error::other)?);
-        let entry = Entry { path: path.clone(), sha256, size: content.length };
-        self.items.push(Item { entry, offset: content.offset, row });
+        self.items.push(path, sha256, content, row);
         Ok(number)
     }
 
@@ -149,7 +99,7 @@ impl Spool {
     /// Fails if `write` or the disk does.
     pub fn add_document(
         &mut self,
-        path: BundlePath,
+        path: &BundlePath,
         write: impl FnOnce(&mut dyn Write, &Reader<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         self.file.flush()?;
@@ -164,7 +114,7 @@ impl Spool {
             out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
         };
         self.length = offset + length;
-        self.items.push(Item { entry: Entry { path, sha256, size: length }, offset, row: None });
+        self.items.push(path, sha256, SpoolSpan { offset, length }, None);
         Ok(())
     }
 
@@ -182,11 +132,11 @@ impl Spool {
 
     /// Drops a document so that it can be written again. Its bytes remain in the file, unused.
     pub fn forget(&mut self, path: &str) {
-        self.items.retain(|item| item.path().as_str() != path);
+        self.items.forget(path);
     }
 
     /// The spooled files, in order.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &Items {
         &self.items
     }
 
@@ -204,23 +154,23 @@ impl Spool {
 /// Reads what was spooled.
 pub struct Reader<'a> {
     file: &'a File,
-    items: &'a [Item],
+    items: &'a Items,
     windows: Windows,
 }
 
 impl<'a> Reader<'a> {
-    fn new(file: &'a File, items: &'a [Item]) -> Reader<'a> {
+    fn new(file: &'a File, items: &'a Items) -> Reader<'a> {
         Reader { file, items, windows: Windows::default() }
     }
 
     /// The spooled files, in order.
-    pub fn items(&self) -> &'a [Item] {
+    pub fn items(&self) -> &'a Items {
         self.items
     }
 
     /// The bytes of `item`.
-    pub fn content<'r>(&'r self, item: &Item) -> impl Read + use<'r, 'a> {
-        SpanReader { reader: self, span: SpoolSpan { offset: item.offset, length: item.size() } }
+    pub fn content<'r>(&'r self, item: Item<'_>) -> impl Read + use<'r, 'a> {
+        SpanReader { reader: self, span: item.content() }
     }
 
     /// The row of `item` in the manifest, if `item` is an artifact.
@@ -228,8 +178,8 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// Fails if the disk does.
-    pub fn row(&self, item: &Item) -> Option<io::Result<String>> {
-        Some(self.utf8(item.offset + item.size(), item.row?.get()))
+    pub fn row(&self, item: Item<'_>) -> Option<io::Result<String>> {
+        item.row().map(|span| self.utf8(span))
     }
 
     /// Reads a text back.
@@ -238,12 +188,11 @@ impl<'a> Reader<'a> {
     ///
     /// Fails if the disk does.
     pub fn text(&self, text: &Text) -> io::Result<String> {
-        self.utf8(text.offset, text.length.get() - 1)
+        self.utf8(SpoolSpan { offset: text.offset, length: (text.length.get() - 1).into() })
     }
 
-    fn utf8(&self, offset: u64, length: u32) -> io::Result<String> {
-        let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-        let span = SpoolSpan { offset, length: u64::from(length) };
+    fn utf8(&self, span: SpoolSpan) -> io::Result<String> {
+        let mut bytes = vec![0; usize::try_from(span.length).map_err(io::Error::other)?];
         SpanReader { reader: self, span }.read_exact(&mut bytes)?;
         String::from_utf8(bytes).map_err(io::Error::other)
     }
@@ -302,7 +251,7 @@ mod tests {
         }
     }
 
-    fn row_of(reader: &Reader<'_>, item: &Item) -> ArtifactRecord {
+    fn row_of(reader: &Reader<'_>, item: Item<'_>) -> ArtifactRecord {
         serde_json::from_str(&reader.row(item).unwrap().unwrap()).unwrap()
     }
 
@@ -313,8 +262,8 @@ mod tests {
         let path = |name: &str| BundlePath::new(&format!("sources/codehost/{name}")).unwrap();
         spool.add_artifact(&path("a.json"), b"first", row("a.json")).unwrap();
         spool
-            .add_document(BundlePath::new("derived/hints.json").unwrap(), |out, reader| {
-                assert_eq!(row_of(reader, &reader.items()[0]).size_bytes, 5);
+            .add_document(&BundlePath::new("derived/hints.json").unwrap(), |out, reader| {
+                assert_eq!(row_of(reader, reader.items().get(0).unwrap()).size_bytes, 5);
                 out.write_all(b"document ")?;
                 out.write_all(b"in pieces")
             })
@@ -324,10 +273,10 @@ mod tests {
         let texts: Vec<String> =
             reader.items().iter().map(|item| io::read_to_string(reader.content(item)).unwrap()).collect();
         assert_eq!(texts, ["first", "document in pieces", "second"]);
-        let second = &reader.items()[2];
+        let second = reader.items().get(2).unwrap();
         assert_eq!(row_of(&reader, second).checksum, second.checksum());
         assert_eq!(second.checksum(), hex::encode(Sha256::digest(b"second")));
-        assert!(reader.row(&reader.items()[1]).is_none());
+        assert!(reader.row(reader.items().get(1).unwrap()).is_none());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the spool has no name");
     }
 }

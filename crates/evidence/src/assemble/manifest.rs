@@ -8,6 +8,7 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path;
+use evidence_bundle::write::Listed as _;
 use evidence_report::{CHANGES_CSV, CRITERIA_CSV, Documents, PEOPLE_CSV, VIEWS, Views, is_view};
 use evidence_rules::codehost::artifact::{CHANGES, PEOPLE};
 use evidence_rules::inspection::ArtifactKind;
@@ -17,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::{NO_ROWS, add, controls, wanted};
 use crate::collection::Collection;
 use crate::config::Config;
-use crate::spool::{Item, Reader, Spool};
+use crate::spool::{Item, Items, Reader, Spool};
 
 /// What the manifest says beside what was collected.
 pub struct ManifestContext<'a> {
@@ -69,8 +70,7 @@ pub fn last(
 /// The documents that are in the spool.
 impl Documents for Reader<'_> {
     fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn io::Read) -> io::Result<()>) -> io::Result<()> {
-        let document = self.items().iter().rev().find(|item| item.path().as_str() == path);
-        let document = document.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let document = self.items().find(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         read(&mut self.content(document))
     }
 }
@@ -94,7 +94,7 @@ fn manifest(
             size: item.size(),
         });
         let rows: EachRow<'_> =
-            &mut |add| sorted.iter().filter_map(|item| reader.row(item)).try_for_each(|row| add(&row?));
+            &mut |add| sorted.iter().filter_map(|item| reader.row(*item)).try_for_each(|row| add(&row?));
         let document = Manifest {
             bundle_version: BUNDLE_VERSION.to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -122,20 +122,20 @@ fn source_record(name: &str) -> SourceRecord {
     SourceRecord { id: name.to_string(), kind: name.to_string() }
 }
 
-fn in_archive_order(items: &[Item]) -> Vec<&Item> {
-    let mut sorted: Vec<&Item> = items.iter().collect();
-    sorted.sort_by(|a, b| path::archive_order(a.path().as_str(), b.path().as_str()));
+fn in_archive_order(items: &Items) -> Vec<Item<'_>> {
+    let mut sorted: Vec<Item<'_>> = items.iter().collect();
+    sorted.sort_by(|a, b| path::archive_order(a.path(), b.path()));
     sorted
 }
 
 /// A version-8 UUID (RFC 9562) derived from the contents, so that the same input gives the same bytes.
-fn bundle_id(sorted: &[&Item], created_at: i64) -> String {
+fn bundle_id(sorted: &[Item<'_>], created_at: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(created_at.to_be_bytes());
     // The report contains the id, so the id cannot depend on the report.
-    for item in sorted.iter().filter(|item| !is_view(item.path().as_str())) {
+    for item in sorted.iter().filter(|item| !is_view(item.path())) {
         hash.update(item.sha256());
-        hash.update(item.path().as_str().as_bytes());
+        hash.update(item.path().as_bytes());
         hash.update(b"\n");
     }
     let digest = hash.finalize();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use evidence_bundle::document::{Identity, Status};
+use evidence_bundle::write::Listed as _;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;

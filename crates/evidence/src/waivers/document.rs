@@ -46,7 +46,7 @@ pub fn document(
         .collect();
     let summary = applying.summary();
     let path = BundlePath::new(path::WAIVERS).map_err(io::Error::other)?;
-    spool.add_document(path, |out, _| {
+    spool.add_document(&path, |out, _| {
         let rows = applied.iter().map(|(waiver, applied)| row(waiver, applied, &checks));
         let document = Document {
             schema_version: SCHEMA_VERSION.to_string(),

@@ -25,6 +25,7 @@ use evidence_bundle::SigningKey;
 use evidence_bundle::document::{Document, Manifest, Normalized, RunRecord};
 use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
+use evidence_bundle::write::Listed as _;
 use evidence_rules::rule::Status;
 use evidence_screen::Screen;
 use sandbox::Server;
@@ -251,7 +252,7 @@ pub(crate) fn run_on(
     assemble::hints(&mut spool, &config, &collection).unwrap();
     let reader = spool.reader().unwrap();
     let mut files = BTreeMap::new();
-    for item in reader.items() {
+    for item in reader.items().iter() {
         let mut bytes = Vec::new();
         reader.content(item).read_to_end(&mut bytes).unwrap();
         assert!(files.insert(item.path().to_string(), bytes).is_none(), "{} twice", item.path());
