@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use evidence_text::{saturating_u32, saturating_usize};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// The list of checksums, the first entry of every bundle.
@@ -262,12 +263,15 @@ pub struct Collision {
 
 /// Finds two paths that are equal when ASCII case is ignored, or of which one is a directory of the other.
 ///
-/// `path` gives the path at a position below `count`; only positions are held in memory.
+/// `path` gives the path at a position below `count`, which is less than 2³²; only positions are held in memory.
 pub fn find_collision<'a>(count: usize, path: impl Fn(usize) -> &'a str) -> Option<Collision> {
-    let mut order: Vec<usize> = (0..count).collect();
+    let path = |position: u32| path(saturating_usize(position));
+    let mut order: Vec<u32> = (0..saturating_u32(count)).collect();
     // Sorting `/` before every other byte puts the descendants of a path directly after it, so comparing
-    // neighbours is enough.
-    order.sort_by(|&left, &right| Iterator::cmp(folded(path(left)), folded(path(right))));
+    // neighbours is enough. Of paths that are the same without their case, the first one comes first.
+    order.sort_unstable_by(|&left, &right| {
+        Iterator::cmp(folded(path(left)), folded(path(right))).then(left.cmp(&right))
+    });
     order.iter().zip(order.iter().skip(1)).find_map(|(&left, &right)| {
         let (first, second) = (path(left), path(right));
         let start = second.get(..first.len())?;

@@ -20,15 +20,19 @@ const WINDOW: usize = 32 * 1024;
 /// More threads than this only wait for the thread that reads and hashes the files.
 const MAX_THREADS: usize = 8;
 
+#[derive(Default)]
 struct Job {
     data: Vec<u8>,
     dictionary: Vec<u8>,
     last: bool,
+    /// Receives the compressed bytes.
+    compressed: Vec<u8>,
 }
 
 struct Worker {
     jobs: SyncSender<Job>,
-    results: Receiver<io::Result<Vec<u8>>>,
+    /// Finished jobs: their memory serves the next ones.
+    results: Receiver<io::Result<Job>>,
 }
 
 /// Compresses what `produce` writes into `out` as one gzip member.
@@ -53,6 +57,7 @@ where
             received: 0,
             data: Vec::with_capacity(BLOCK),
             dictionary: Vec::new(),
+            finished: Vec::new(),
             crc: Crc::new(),
         };
         produce(&mut encoder)?;
@@ -69,6 +74,7 @@ struct Encoder<'scope, 'env, W> {
     received: usize,
     data: Vec<u8>,
     dictionary: Vec<u8>,
+    finished: Vec<Job>,
     crc: Crc,
 }
 
@@ -78,9 +84,16 @@ impl<W: Write> Encoder<'_, '_, W> {
         while self.sent - self.received >= 2 * self.threads {
             self.receive()?;
         }
-        let data = std::mem::replace(&mut self.data, Vec::with_capacity(if last { 0 } else { BLOCK }));
-        let tail = data.get(data.len().saturating_sub(WINDOW)..).unwrap_or_default().to_vec();
-        let job = Job { data, dictionary: std::mem::replace(&mut self.dictionary, tail), last };
+        let Job { mut data, mut dictionary, compressed, .. } = self.finished.pop().unwrap_or_default();
+        data.clear();
+        if !last {
+            data.reserve_exact(BLOCK);
+        }
+        let data = std::mem::replace(&mut self.data, data);
+        dictionary.clear();
+        dictionary.extend_from_slice(data.get(data.len().saturating_sub(WINDOW)..).unwrap_or_default());
+        let dictionary = std::mem::replace(&mut self.dictionary, dictionary);
+        let job = Job { data, dictionary, last, compressed };
         if self.workers.len() < self.threads {
             let worker = self.hire();
             self.workers.push(worker);
@@ -96,8 +109,8 @@ impl<W: Write> Encoder<'_, '_, W> {
         let (outbox, results) = sync_channel(2);
         self.scope.spawn(move || {
             let mut deflate = Compress::new(Compression::new(LEVEL), false);
-            while let Ok(job) = inbox.recv() {
-                if outbox.send(deflate_block(&mut deflate, &job)).is_err() {
+            while let Ok(mut job) = inbox.recv() {
+                if outbox.send(deflate_block(&mut deflate, &mut job).map(|()| job)).is_err() {
                     return;
                 }
             }
@@ -107,9 +120,11 @@ impl<W: Write> Encoder<'_, '_, W> {
 
     fn receive(&mut self) -> io::Result<()> {
         let worker = self.workers.get(self.received % self.threads).ok_or_else(gone)?;
-        let block = worker.results.recv().map_err(|_| gone())??;
+        let job = worker.results.recv().map_err(|_| gone())??;
         self.received += 1;
-        self.out.write_all(&block)
+        self.out.write_all(&job.compressed)?;
+        self.finished.push(job);
+        Ok(())
     }
 
     fn finish(mut self) -> io::Result<W> {
@@ -139,24 +154,26 @@ impl<W: Write> Write for Encoder<'_, '_, W> {
     }
 }
 
-fn deflate_block(deflate: &mut Compress, job: &Job) -> io::Result<Vec<u8>> {
+fn deflate_block(deflate: &mut Compress, job: &mut Job) -> io::Result<()> {
     deflate.reset();
     if !job.dictionary.is_empty() {
         deflate.set_dictionary(&job.dictionary).map_err(io::Error::other)?;
     }
     let flush = if job.last { FlushCompress::Finish } else { FlushCompress::Sync };
-    let mut compressed = Vec::with_capacity(job.data.len() / 2 + 1024);
+    let compressed = &mut job.compressed;
+    compressed.clear();
+    compressed.reserve(job.data.len() / 2 + 1024);
     loop {
         let consumed = saturating_usize(deflate.total_in());
         let rest = job.data.get(consumed..).unwrap_or_default();
-        let status = deflate.compress_vec(rest, &mut compressed, flush).map_err(io::Error::other)?;
+        let status = deflate.compress_vec(rest, compressed, flush).map_err(io::Error::other)?;
         // The flush is complete if room is left; otherwise more output may follow.
         let complete = match status {
             flate2::Status::StreamEnd => true,
             _ => !job.last && compressed.len() < compressed.capacity(),
         };
         if complete {
-            return Ok(compressed);
+            return Ok(());
         }
         compressed.reserve(compressed.capacity());
     }
@@ -248,6 +265,7 @@ mod tests {
                     received: 0,
                     data: Vec::new(),
                     dictionary: Vec::new(),
+                    finished: Vec::new(),
                     crc: Crc::new(),
                 };
                 encoder.write_all(&input).unwrap();
