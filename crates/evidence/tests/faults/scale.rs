@@ -20,7 +20,8 @@ fn difference(simulated: SignedDuration, computed: SignedDuration) -> f64 {
 
 /// More requests than an hour allows.
 #[test]
-fn a_run_takes_the_computed_time() {
+#[ignore = "long: hours of simulated time"]
+fn a_run_of_hours_takes_the_computed_time() {
     let organization = Organization { repositories: 2_400, mix: USUAL };
     let phases = organization.ours(Run::First);
     let computed = schedule(&phases, &organization.our_terms());
@@ -104,10 +105,15 @@ fn forecast_well(runs: &[Forecasted]) {
     }
 }
 
-/// First, resumed, second, with an app's limits and in bulk: runs of minutes, and of hours.
+/// First, resumed, second, with an app's limits and in bulk.
 #[test]
 fn every_forecast_is_near_what_the_run_takes() {
     forecast_well(&forecasts::runs(500).unwrap());
+}
+
+#[test]
+#[ignore = "long: hours of simulated time"]
+fn every_forecast_of_hours_is_near_what_the_run_takes() {
     forecast_well(&forecasts::runs(2_000).unwrap());
 }
 
