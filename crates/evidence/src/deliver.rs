@@ -20,6 +20,7 @@ use evidence_os::file;
 use jiff::Timestamp;
 use tempfile::NamedTempFile;
 
+use crate::bundle_file::BUFFER;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::spool::{Item, Reader, Spool};
@@ -180,7 +181,7 @@ impl Delivery<'_> {
         // A concurrent run that ended without a bundle may have removed its empty directory.
         file::create_directory(self.directory).map_err(|source| self.failed(source))?;
         let file = temporary::create(self.directory).map_err(|source| self.failed(source))?;
-        let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
+        let out = BufWriter::with_capacity(BUFFER, self.interrupt.guard(file.as_file()));
         let written = bundle.write(out, Some(self.limit), |item| Ok(reader.content(*item)));
         if let Some(exit) = self.interrupt.raised() {
             return Err(Error::Interrupted { exit, help: None });
@@ -203,7 +204,7 @@ impl Delivery<'_> {
         // Digested while the verifier reads it from the first byte to the last.
         let mut digested = Hashing::with(file, ArchiveDigest::default());
         let read: &mut dyn Read = if self.detached_signature { &mut digested } else { &mut file };
-        let written = BufReader::with_capacity(256 * 1024, read);
+        let written = BufReader::with_capacity(BUFFER, read);
         let limits = Limits::default();
         // The checks were just judged from these facts. Judging them again would take half as much memory once more, so only
         // the builds that tests use do it, for each of their bundles.

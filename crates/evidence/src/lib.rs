@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod assemble;
+mod bundle_file;
 pub mod cause;
 pub mod cli;
 mod clock;

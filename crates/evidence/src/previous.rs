@@ -1,14 +1,14 @@
 //! The previous bundle in the output directory: the new one names it, and `collect` says what changed since.
 
 use std::cmp::Reverse;
-use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::bundle_file;
 use evidence_bundle::document::Previous;
-use evidence_bundle::read::{Expectations, Failure, Limits, ManifestHead, UntrustedBundle, VerifiedBundle};
+use evidence_bundle::read::{Expectations, Limits, ManifestHead, UntrustedBundle, VerifiedBundle};
 use evidence_bundle::trust::TrustRoot;
-use evidence_os::input;
 use evidence_view::difference::{Snapshot, difference};
 use evidence_view::{Row, Since, Sink, read};
 
@@ -77,7 +77,7 @@ impl Series<'_> {
     }
 
     fn verified(&self, path: &Path) -> Option<VerifiedBundle> {
-        let bundle = UntrustedBundle::new(contents(path).ok()?);
+        let bundle = UntrustedBundle::new(bundle_file::open(path).ok()?);
         bundle.verify(self.trust, &Expectations::default(), &Limits::default()).ok()
     }
 }
@@ -103,17 +103,18 @@ impl Sink for &mut Heading {
 fn head(bundle: &Path, trust: &TrustRoot) -> Option<ManifestHead> {
     let mut heading = Heading(None);
     // Fails at the first file, after the list of checksums was verified.
-    let _ = read(contents(bundle).ok()?, trust, &Expectations::default(), &Limits::default(), &mut heading);
+    let _ = read(
+        bundle_file::open(bundle).ok()?,
+        trust,
+        &Expectations::default(),
+        &Limits::default(),
+        &mut heading,
+    );
     heading.0
 }
 
 fn snapshot(bundle: &Path, trust: &TrustRoot) -> Option<Snapshot> {
     let (limits, snapshot) = (Limits::default(), Snapshot::default());
-    let read = read(contents(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot);
+    let read = read(bundle_file::open(bundle).ok()?, trust, &Expectations::default(), &limits, snapshot);
     read.ok().map(|(_, snapshot)| snapshot)
-}
-
-fn contents(bundle: &Path) -> Result<BufReader<File>, Failure> {
-    let file = input::open(bundle).map_err(Failure::CannotJudge)?;
-    Ok(BufReader::with_capacity(256 * 1024, file))
 }

@@ -25,6 +25,7 @@ use self::items::SpoolSpan;
 pub use self::items::{Item, Items};
 pub use self::rows::RowList;
 use self::windows::Windows;
+use crate::bundle_file::BUFFER;
 
 /// The spooled files and texts, in order.
 pub struct Spool {
@@ -49,7 +50,7 @@ impl Spool {
     /// Fails if no file can be created there.
     pub fn new(directory: &Path) -> io::Result<Spool> {
         let file = tempfile::tempfile_in(directory)?;
-        Ok(Spool { file: BufWriter::with_capacity(256 * 1024, file), length: 0, items: Items::default() })
+        Ok(Spool { file: BufWriter::with_capacity(BUFFER, file), length: 0, items: Items::default() })
     }
 
     /// Reserves room for this many more files.
@@ -106,10 +107,9 @@ impl Spool {
         let offset = self.length;
         let (sha256, length) = {
             let reader = Reader::new(self.file.get_ref(), &self.items);
-            // Written by position, after everything that may be read meanwhile. Documents are written a few bytes at a
-            // time, so the buffer is large.
+            // Written by position, after everything that may be read meanwhile.
             let append = Append { file: reader.file, offset };
-            let mut out = BufWriter::with_capacity(256 * 1024, Hashing::new(append));
+            let mut out = BufWriter::with_capacity(BUFFER, Hashing::new(append));
             write(&mut out, &reader)?;
             out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
         };

@@ -3,11 +3,10 @@
 pub(super) mod markdown;
 pub(super) mod text;
 
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
-use evidence_os::input;
 use evidence_text::safe;
 use evidence_text::shown::{counted, thousands};
 use evidence_view::diff::{Diff, Side};
@@ -18,6 +17,7 @@ use super::bundles::Worst;
 use super::print::{json, printed, unwritable};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
 use crate::cli::{DiffArgs, DiffFormat, DiffersOn};
 use crate::console;
 use crate::env::Env;
@@ -71,7 +71,6 @@ pub(super) fn run(args: &DiffArgs, env: &Env) -> Result<Exit, Error> {
 }
 
 fn side(path: &Path, terms: &VerifyOptions) -> Result<(VerifiedBundle, Side), Failure> {
-    let file = input::open(path).map_err(Failure::CannotJudge)?;
-    let bundle = BufReader::with_capacity(256 * 1024, file);
+    let bundle = bundle_file::open(path)?;
     read(bundle, &terms.trust, &terms.expectations, &Limits::default(), Side::default())
 }

@@ -5,7 +5,7 @@
 mod text;
 
 use std::fs;
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,6 +21,8 @@ use super::bundles::{self, Worst};
 use super::print::{json, printed, unwritable};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
+use crate::bundle_file::BUFFER;
 use crate::cli::HistoryArgs;
 use crate::console;
 use crate::env::Env;
@@ -92,8 +94,7 @@ const UNKNOWN_FORM: &str = "unknown_form";
 
 /// Verifies a bundle and adds it to the others. `Some`: why it is not used.
 fn add(path: &Path, terms: &VerifyOptions, series: &Mutex<Series>) -> Result<Option<&'static str>, Failure> {
-    let file = input::open(path).map_err(Failure::CannotJudge)?;
-    let bundle = BufReader::with_capacity(256 * 1024, file);
+    let bundle = bundle_file::open(path)?;
     // Another organization is no failure here: the folder may have bundles of several.
     let expectations = Expectations { organization: None, ..terms.expectations.clone() };
     let (bundle, facts) = read(bundle, &terms.trust, &expectations, &Limits::default(), Facts::default())?;
@@ -119,7 +120,7 @@ fn code(failure: &Failure) -> &'static str {
 
 fn digest(path: &Path) -> io::Result<String> {
     let (mut file, mut hash) = (input::open(path)?, Sha256::new());
-    let mut buffer = vec![0; 256 * 1024];
+    let mut buffer = vec![0; BUFFER];
     loop {
         match file.read(&mut buffer)? {
             0 => return Ok(hex::encode(hash.finalize())),

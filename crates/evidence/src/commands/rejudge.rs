@@ -2,11 +2,10 @@
 //! bundle, beside the signed results.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader};
+use std::io;
 
 use evidence_bundle::document::EvidenceReference;
 use evidence_bundle::read::{Failure, Limits};
-use evidence_os::input;
 use evidence_rules::framework::{ALL, Framework};
 use evidence_text::Safe;
 use evidence_view::diff::Side;
@@ -17,6 +16,7 @@ use super::print::unwritable;
 use super::show::{self, Listing, Shown};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
 use crate::cli::{DiffFormat, RejudgeArgs, ShowFormat};
 use crate::config::{Config, ConfigFile};
 use crate::env::Env;
@@ -33,8 +33,7 @@ pub(super) fn run(args: &RejudgeArgs, env: &Env) -> Result<Exit, Error> {
     };
     let VerifyOptions { trust, expectations } = terms(&args.trust, env)?;
     let reader = Reader { side: Side::default(), evidence: args.json.then(HashMap::new) };
-    let judged = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
-        let bundle = BufReader::with_capacity(256 * 1024, file);
+    let judged = bundle_file::open(&args.bundle).and_then(|bundle| {
         evidence_view::rejudge(bundle, &trust, &expectations, &Limits::default(), settings, reader)
     });
     let (bundle, judged, Reader { side, evidence }) = match judged {

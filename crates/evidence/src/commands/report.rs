@@ -3,12 +3,11 @@
 //! The page always follows from the documents. The signer's own page is written only on request, to a file, and without
 //! anything that acts.
 
-use std::io::{self, BufReader, IsTerminal as _, Read as _, Seek as _, Write};
+use std::io::{self, IsTerminal as _, Read as _, Seek as _, Write};
 use std::path::Path;
 
 use evidence_bundle::path::REPORT;
-use evidence_bundle::read::{Failure, Limits};
-use evidence_os::input;
+use evidence_bundle::read::Limits;
 use evidence_report::{Documents as _, Kept, Signed, Unknown};
 use evidence_text::{Safe, safe};
 use evidence_view::read;
@@ -17,6 +16,7 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 use super::print::unwritable;
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
 use crate::cli::ReportArgs;
 use crate::console;
 use crate::env::Env;
@@ -40,10 +40,8 @@ pub(super) fn run(args: &ReportArgs, env: &Env) -> Result<Exit, Error> {
     let VerifyOptions { trust, expectations } = terms(&args.trust, env)?;
     let kept = Kept::new(|| Ok(SpooledTempFile::new(IN_MEMORY)));
     let kept = if args.as_signed { kept.with_signed() } else { kept };
-    let kept = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
-        let bundle = BufReader::with_capacity(256 * 1024, file);
-        read(bundle, &trust, &expectations, &Limits::default(), kept)
-    });
+    let kept = bundle_file::open(&args.bundle)
+        .and_then(|bundle| read(bundle, &trust, &expectations, &Limits::default(), kept));
     let (bundle, kept) = kept.map_err(|failure| {
         verify::print_failure(&args.bundle, "report", &failure, false);
         verify::error(&failure)

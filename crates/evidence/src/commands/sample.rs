@@ -8,11 +8,10 @@ mod json;
 mod rows;
 mod text;
 
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 
-use evidence_bundle::read::{Failure, Limits};
-use evidence_os::input;
+use evidence_bundle::read::Limits;
 use evidence_text::saturating_usize;
 use evidence_view::{CheckDraw, CheckReader, Draw, List, ListDraw, MemberDraw, MemberFilter, Seed, read};
 
@@ -22,6 +21,7 @@ use super::print::{note_empty, unwritable};
 use super::show::{filter, one_table, print_name, unknown_name};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
 use crate::cli::{CheckFilterArgs, SampleArgs, SampleFormat, SampleFrom};
 use crate::env::Env;
 use crate::error::Error;
@@ -61,8 +61,7 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
 fn one(args: &SampleArgs, path: &Path, seed: Seed, terms: &VerifyOptions) -> Result<Exit, Error> {
     let VerifyOptions { trust, expectations } = terms;
     let count = saturating_usize(args.count);
-    let outcome = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
-        let bundle = BufReader::with_capacity(256 * 1024, file);
+    let outcome = bundle_file::open(path).and_then(|bundle| {
         let limits = Limits::default();
         match args.from {
             SampleFrom::Checks => {

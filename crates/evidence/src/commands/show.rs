@@ -12,14 +12,13 @@ mod text;
 pub(super) use self::row::Shown;
 
 use std::collections::HashSet;
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts, Hint};
-use evidence_bundle::read::{Failure, Limits};
+use evidence_bundle::read::Limits;
 use evidence_bundle::text::Printable;
-use evidence_os::input;
 use evidence_rules::{reason_of, rule_of};
 use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::waivers::WaiversReader;
@@ -33,6 +32,7 @@ use super::bundles;
 use super::print::{note_empty, unwritable};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
 use crate::cli::{CheckFilterArgs, FailOn, ShowArgs, ShowFormat, StatusName};
 use crate::console;
 use crate::env::Env;
@@ -76,8 +76,7 @@ pub(super) fn print_name(path: &Path) {
 /// Shows one bundle.
 fn one(args: &ShowArgs, path: &Path, terms: &VerifyOptions) -> Result<Exit, Error> {
     let VerifyOptions { trust, expectations } = terms;
-    let shown = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
-        let bundle = BufReader::with_capacity(256 * 1024, file);
+    let shown = bundle_file::open(path).and_then(|bundle| {
         let is_all = args.all || !args.filter.status.is_empty();
         let mut listing = Listing::new(args.format, filter(&args.filter), is_all);
         listing.has_gate = args.fail_on.is_some();

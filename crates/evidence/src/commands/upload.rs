@@ -18,6 +18,7 @@ use evidence_os::shell;
 use evidence_os::{file, input};
 
 use super::trust;
+use crate::bundle_file::BUFFER;
 use crate::cli::{CollectArgs, TrustArgs, UploadArgs};
 use crate::config::upload::{endpoint, tag};
 use crate::config::{Complaint, Config, ConfigFile, UploadConfig};
@@ -370,7 +371,7 @@ fn check_bundle(
     let judged = match trust {
         None => LocalVerdict::NotVerified,
         Some(trust) => {
-            let buffered = BufReader::with_capacity(256 * 1024, &mut reader);
+            let buffered = BufReader::with_capacity(BUFFER, &mut reader);
             let verdict =
                 evidence_rules::repeat::verify(buffered, trust, &Expectations::default(), &Limits::default());
             match verdict {

@@ -3,12 +3,11 @@
 //! It reads the bundle and nothing that the bundle refers to, uses no network, and never prints VERIFIED without a
 //! trust root from outside the bundle.
 
-use std::io::{self, BufReader, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::read::{Expectations, Failure, Limits, VerifiedBundle};
 use evidence_bundle::text::Chain;
-use evidence_os::input;
 use evidence_os::shell;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64};
@@ -20,6 +19,7 @@ use super::chain;
 use super::fleet;
 use super::print::json;
 use super::trust::{VerifyOptions, terms};
+use crate::bundle_file;
 use crate::cli::VerifyArgs;
 use crate::console;
 use crate::env::Env;
@@ -58,8 +58,7 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
 
 /// Verifies one bundle.
 fn judged(args: &VerifyArgs, path: &Path, terms: &VerifyOptions) -> Result<VerifiedBundle, Failure> {
-    let file = input::open(path).map_err(Failure::CannotJudge)?;
-    let bundle = BufReader::with_capacity(256 * 1024, file);
+    let bundle = bundle_file::open(path)?;
     let expectations = Expectations { judgement: args.require_judgement, ..terms.expectations.clone() };
     evidence_rules::repeat::verify(bundle, &terms.trust, &expectations, &Limits::default())
 }

@@ -1,12 +1,11 @@
 //! `evidence waivers`: checks a file of waivers, and lists the waivers of a bundle.
 
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 
 use evidence_bundle::document::{Check, WaiverRecord, WaiverState, WaiversFile, WaiversSummary};
-use evidence_bundle::read::{Failure, Limits};
+use evidence_bundle::read::Limits;
 use evidence_bundle::waiver::{Applying, Checks, NamedCheck};
-use evidence_os::input;
 use evidence_text::shown::counted;
 use evidence_text::{Safe, safe, saturating_u64};
 use evidence_view::waivers::{self, Waiver, Waivers as Shown, WaiversReader};
@@ -16,6 +15,7 @@ use serde::Serialize;
 use super::print::{json, unwritable};
 use super::trust::{VerifyOptions, terms};
 use super::verify;
+use crate::bundle_file;
 use crate::cli::{TrustArgs, WaiversCheckArgs, WaiversCommand, WaiversListArgs};
 use crate::config::{Config, ConfigFile};
 use crate::console;
@@ -87,8 +87,7 @@ fn check(args: &WaiversCheckArgs, env: &Env) -> Result<Exit, Error> {
 /// The checks of a bundle that is verified.
 fn checks_of(path: &Path, trust: &TrustArgs, env: &Env) -> Result<Checks, Error> {
     let VerifyOptions { trust, expectations } = terms(trust, env)?;
-    let checks = input::open(path).map_err(Failure::CannotJudge).and_then(|file| {
-        let bundle = BufReader::with_capacity(256 * 1024, file);
+    let checks = bundle_file::open(path).and_then(|bundle| {
         let reader = CheckReader::new(Found::default());
         read(bundle, &trust, &expectations, &Limits::default(), reader)
     });
@@ -127,10 +126,8 @@ impl CheckSink for Found {
 
 fn list(args: &WaiversListArgs, env: &Env) -> Result<Exit, Error> {
     let VerifyOptions { trust, expectations } = terms(&args.trust, env)?;
-    let read = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
-        let bundle = BufReader::with_capacity(256 * 1024, file);
-        read(bundle, &trust, &expectations, &Limits::default(), WaiversReader::default())
-    });
+    let read = bundle_file::open(&args.bundle)
+        .and_then(|bundle| read(bundle, &trust, &expectations, &Limits::default(), WaiversReader::default()));
     let (bundle, reader) = match read {
         Ok(read) => read,
         Err(failure) => {

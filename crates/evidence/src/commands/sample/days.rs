@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
-use evidence_os::input;
 use evidence_os::shell::posix_word;
 use evidence_text::shown::{counted, thousands};
 use evidence_text::{Safe, safe, saturating_u64, saturating_usize};
@@ -21,6 +20,7 @@ use super::super::trust::VerifyOptions;
 use super::super::verify;
 use super::csv::put_table;
 use super::rows::created;
+use crate::bundle_file;
 use crate::cli::{SampleArgs, SampleFormat};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -153,7 +153,7 @@ fn by_day(
 }
 
 fn verified(path: &Path, terms: &VerifyOptions) -> Result<VerifiedBundle, Failure> {
-    let bundle = BufReader::with_capacity(256 * 1024, input::open(path).map_err(Failure::CannotJudge)?);
+    let bundle = bundle_file::open(path)?;
     evidence_rules::repeat::verify(bundle, &terms.trust, &terms.expectations, &Limits::default())
 }
 
