@@ -16,6 +16,9 @@ use sha2::{Digest as _, Sha256};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// The environment variable that leaves the page out, for a build that is in a hurry.
+const OMITTED: &str = "EVIDENCE_WITHOUT_VERIFIER_PAGE";
+
 /// The environment variables that the nested Cargo inherits: where its downloads are, how to get them, and how many
 /// jobs may run. All other settings of the outer Cargo concern another package, profile, target or wrapper.
 const KEPT: [&str; 6] =
@@ -26,19 +29,18 @@ fn main() {
     let crates = own.parent().expect("the crates are in one directory");
     let workspace = crates.parent().expect("the crates are in a workspace");
     let out = PathBuf::from(variable("OUT_DIR"));
-    for name in ["evidence-text", "evidence-bundle", "evidence-view", "evidence-report", "evidence-verifier"]
-    {
-        changed(&crates.join(name).join("src"));
-        changed(&crates.join(name).join("Cargo.toml"));
-    }
-    changed(&crates.join("evidence-report").join("templates"));
     for path in
         [workspace.join("Cargo.toml"), workspace.join("Cargo.lock"), own.join("page"), own.join("build.rs")]
     {
         changed(&path);
     }
     println!("cargo::rerun-if-env-changed=EVIDENCE_COMMIT");
+    println!("cargo::rerun-if-env-changed={OMITTED}");
     let html = match target_library() {
+        _ if env::var_os(OMITTED).is_some() => {
+            println!("cargo::warning=the verifier page is left out: {OMITTED} is set");
+            String::new()
+        }
         Some(library) if library.is_dir() => page(&own.join("page"), &compile(crates, workspace, &out)),
         library => {
             // A directory that appears later triggers a rebuild.
@@ -94,8 +96,21 @@ fn compile(crates: &Path, workspace: &Path, out: &Path) -> Vec<u8> {
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     let status = cargo.status().expect("Cargo starts");
     assert!(status.success(), "the verifier page's WebAssembly does not build: see above");
-    fs::read(target.join(TARGET).join("verifier/evidence_verifier.wasm"))
-        .expect("Cargo has made the WebAssembly")
+    let made = target.join(TARGET).join("verifier/evidence_verifier");
+    let sources = fs::read_to_string(made.with_extension("d")).expect("Cargo has listed the sources");
+    sources_of(&sources).for_each(|path| changed(&path));
+    fs::read(made.with_extension("wasm")).expect("Cargo has made the WebAssembly")
+}
+
+/// The files of the workspace that the WebAssembly is made of, by Cargo's list, and the manifests of their crates.
+fn sources_of(list: &str) -> impl Iterator<Item = PathBuf> {
+    // The form of a rule of make: a space inside of a path has a backslash.
+    let files = list.replace("\\ ", "\0");
+    let files = files.split(' ').skip(1).map(|path| PathBuf::from(path.trim_end().replace('\0', " ")));
+    let files: std::collections::BTreeSet<PathBuf> = files.collect();
+    let crates = files.iter().flat_map(|path| path.ancestors().map(|parent| parent.join("Cargo.toml")));
+    let manifests: std::collections::BTreeSet<PathBuf> = crates.filter(|path| path.is_file()).collect();
+    files.into_iter().chain(manifests)
 }
 
 /// Combines everything into one file.

@@ -749,7 +749,8 @@ fn every_flag_exists_and_every_variable_is_read() {
         platform.split(|c| !is_flag_part(c)).filter(|word| word.starts_with("--")).map(str::to_string),
     );
     let text = |folder: &str| sources(folder).into_iter().map(|(_, text)| text).collect::<String>();
-    let code = text("crates/evidence/src") + &read("dist/install.sh.in");
+    let code =
+        text("crates/evidence/src") + &read("dist/install.sh.in") + &read("crates/verifier-page/build.rs");
     let tests = text("crates/evidence/tests") + &text("crates/evidence-platform/tests");
     // These pages are about other programs, with their own flags.
     let others = ["crates/sandbox/", "docs/platform"];

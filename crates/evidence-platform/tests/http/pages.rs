@@ -711,7 +711,7 @@ async fn the_verifier_page_is_for_anyone_and_asks_nothing_of_the_platform() {
     let running = Running::local().await;
     let answer = running.page("/verify", None).await;
     let Some(page) = verifier_page::page() else {
-        eprintln!("SKIPPED: no page without `rustup target add {}`", verifier_page::TARGET);
+        eprintln!("SKIPPED: this build has no verifier page");
         return assert_eq!(answer.status, 404);
     };
     assert_eq!((answer.status, answer.kind.as_str()), (200, "text/html; charset=utf-8"));

@@ -9,7 +9,7 @@ fn the_page_is_written_or_printed() {
     let lab = Lab::new(acme());
     let run = lab.run(&["verifier", "-o", "verify.html"]);
     if verifier_page::page().is_none() {
-        eprintln!("SKIPPED: no page without `rustup target add {}`", verifier_page::TARGET);
+        eprintln!("SKIPPED: this build has no verifier page");
         run.exits(1).says("this build of evidence has no verifier page");
         return;
     }
