@@ -46,12 +46,13 @@ fn files(bundle: &Bundle) -> Vec<String> {
     };
     let mut paths: Vec<&str> = bundle.paths().into_iter().filter(is_signed_fact).collect();
     paths.sort_unstable();
-    // The demo's directory counts its ages from today, and the qualifier of an event follows from its time.
-    let times = r#"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"uniqueQualifier": "-?[0-9]+"#;
+    // The demo's directory counts its ages from today, the qualifier of an event follows from its time, and a trail
+    // delivers every day.
+    let times = r#"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"uniqueQualifier": "-?[0-9]+|[0-9]{10}\.[0-9]+"#;
     let times = regex::Regex::new(times).unwrap();
     let line = |path: &str| {
         let mut text = stable(&String::from_utf8_lossy(bundle.file(path).unwrap()));
-        if path.starts_with("sources/altcloud/") {
+        if path.starts_with("sources/altcloud/") || path.starts_with("sources/cloud/trail_") {
             text = times.replace_all(&text, "TIME").into_owned();
         }
         format!("{} {path}", &hex::encode(Sha256::digest(text))[..16])

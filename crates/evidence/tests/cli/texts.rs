@@ -47,16 +47,6 @@ fn the_specifications_flags_are_all_there() {
 }
 
 #[test]
-fn the_verifier_page_is_written() {
-    let lab = lab();
-    lab.run(&["verifier", "-o", "verify.html"]).exits(0);
-    let page = fs::read_to_string(lab.path("verify.html")).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.len() < 1_200_000, "{} bytes", page.len());
-    assert_eq!(lab.run(&["verifier"]).exits(0).stdout, page);
-    lab.run(&["verifier", "-o", "absent/verify.html"]).exits(1);
-}
-
-#[test]
 fn version() {
     let lab = lab();
     let run = lab.run(&["--version"]).exits(0);
