@@ -365,9 +365,9 @@ fn estimates_are_within_twice_the_size() {
     estimates(500);
 }
 
-/// Run it after a change to the constants in `source/estimate.rs`; the test above checks the same at smaller sizes.
+/// The test above checks the same at smaller sizes.
 #[test]
-#[ignore = "takes a minute: collects from three sources of 5,000 subjects each"]
+#[ignore = "long: collects from three sources of 5,000 subjects each"]
 fn estimates_of_large_sources() {
     estimates(5_000);
 }
